@@ -49,7 +49,7 @@ void tintype_open_fonts(void) {
     struct font_set *(*fonts)(void *, int) = (struct font_set * (*)(void *, int)) dlsym(RTLD_DEFAULT, "FcConfigGetFonts");
     int (*string)(void *, const char *, int, char **) =
         (int (*)(void *, const char *, int, char **))dlsym(RTLD_DEFAULT, "FcPatternGetString");
-    // 0: the fonts of the system, with those of the user.
+    // 0: the fonts of the system, with the user's.
     struct font_set *set = fonts && string ? fonts(NULL, 0) : NULL;
     if (!set) return;
     struct rlimit limit;

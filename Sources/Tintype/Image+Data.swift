@@ -90,9 +90,9 @@ extension Image {
 
     /// Encodes the image in its own format, with all frames if the format supports animations.
     ///
-    /// An image whose format can't be written, or can't hold the image any longer, and one without a format, becomes a file of the format
-    /// that a cache would choose: WebP for an animation, PNG for alpha or more than 8 bits, and JPEG otherwise. This function works on the
-    /// calling thread.
+    /// An image whose format can't be written, or can't hold the image any longer, and an image without a format, becomes a file of the
+    /// format that a cache would choose: WebP for an animation, PNG for alpha or more than 8 bits, and JPEG otherwise. This function works
+    /// on the calling thread.
     /// - Parameters:
     ///   - options: The quality, size, metadata and other properties of the file.
     ///   - context: The context that can cancel encoding.

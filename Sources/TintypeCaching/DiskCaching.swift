@@ -73,7 +73,7 @@ public struct DiskCacheEntry: Sendable, Equatable {
     public var created: Date
     /// The time when the entry stops being valid, or `nil` if it doesn't expire at a fixed time.
     public var expires: Date?
-    /// How long the entry stays valid after the last store or read. Each read extends it, but never beyond
+    /// The time that the entry stays valid after the last store or read. Each read extends it, but never beyond
     /// ``expires``. At least zero; `nil` for no such limit.
     public var idleLifetime: Duration?
     public var mimeType: String?

@@ -2,7 +2,7 @@ public import FoundationEssentials
 
 /// A load for a slot of a display.
 ///
-/// It has exactly one end: the image, an error, or ``ImageError/Code/cancelled`` if it was canceled or replaced.
+/// It ends exactly once: the image, an error, or ``ImageError/Code/cancelled`` if it was canceled or replaced.
 @MainActor public final class DisplayLoad {
     /// The request; `nil` if there was none.
     public let request: ImageRequest?
@@ -68,7 +68,7 @@ public import FoundationEssentials
         }
     }
 
-    /// Ends the load with ``ImageError/Code/cancelled``, unless it has ended. The slot keeps what it shows.
+    /// Ends the load with ``ImageError/Code/cancelled``, unless it has ended. The slot keeps its contents.
     public func cancel() {
         invalidate()
         guard end == nil else { return }
@@ -95,7 +95,7 @@ public import FoundationEssentials
         start(request, manager, isFirst: true)
     }
 
-    /// Takes the tasks of the slot's previous load over, so that its transfer goes on if both need the same one.
+    /// Takes the tasks of the slot's previous load over, so that its transfer goes on if both need the same transfer.
     func inheritTransfer(of previous: DisplayLoad) {
         guard !settings.options.contains(.avoidAutoCancelImage) else { return }
         if case .success = previous.end {} else { showsPreview = previous.showsPreview }
@@ -304,7 +304,7 @@ public import FoundationEssentials
         case .success(let loaded):
             guard !settings.options.contains(.avoidAutoSetImage) else { return finish(result) }
             let image = loaded.image
-            // What a preview plays goes on.
+            // An animation that a preview plays goes on.
             if let playing, playing === image.animation {
                 binding?.didShow(loaded.key, in: slot)
                 settings.transition?.completion?(true)

@@ -1,9 +1,9 @@
-/// The loads of an ``ImageDisplay``, one for each slot.
+/// The loads of an ``ImageDisplay``, at most a load for each slot.
 ///
-/// The most recent load of a slot is the only one that changes the slot; each load has exactly one end. A binding belongs to its display,
+/// The most recent load of a slot alone changes the slot; each load ends exactly once. A binding belongs to its display,
 /// and ends its loads when it is deallocated.
 @MainActor public final class ImageBinding {
-    /// The manager of bindings without one of their own. A program sets it once, before its displays load images:
+    /// The manager of bindings without a manager of their own. A program sets it once, before its displays load images:
     /// `ImageBinding.defaultManager = .shared`.
     public static var defaultManager: ImageManager?
 
@@ -20,13 +20,13 @@
         var shownKey: ImageKey?
     }
 
-    /// The time from the start of a load to its placeholder, in which the slot keeps what it shows; zero, the default, for none. Fast loads
+    /// The time from the start of a load to its placeholder; meanwhile the slot keeps its contents. The default is zero. Fast loads
     /// then cause no flicker.
     public var placeholderDelay = Duration.zero
 
     /// Creates the binding of a display.
     /// - Parameters:
-    ///   - display: the display, to which the binding has a weak reference.
+    ///   - display: the display, weakly referenced.
     ///   - manager: the manager that loads the images; `nil` for ``defaultManager``.
     ///   - clock: the clock of ``placeholderDelay``.
     public init(
@@ -81,10 +81,10 @@
     }
 
     /// Loads the images of all slots again whose display wants them otherwise now, for example at another size. Meanwhile the slots keep
-    /// what they show.
+    /// their contents.
     ///
-    /// A load that is under way goes on with the new wishes. One that has ended isn't reported again, and one that failed or was canceled
-    /// isn't repeated.
+    /// A load that is under way goes on with the new wishes. A load that has ended isn't reported again, and a load that failed or was
+    /// canceled isn't repeated.
     public func reload() {
         for (slot, state) in slots {
             guard let load = state.load, let request = load.request, load.isOutdated else { continue }
@@ -100,7 +100,7 @@
         }
     }
 
-    /// Cancels the loads of all slots. The slots keep what they show.
+    /// Cancels the loads of all slots. The slots keep their contents.
     public func cancelAll() {
         for load in running.values { load.cancel() }
     }
@@ -116,12 +116,12 @@
         cancelAll()
     }
 
-    /// The number of loads that have not ended, those of replaced images included.
+    /// The number of loads that have not ended, including loads of replaced images.
     public var activeLoads: Int { running.count }
 
     // MARK: Visibility
 
-    /// True if somebody can see the display. While it is false, its loads have a low priority.
+    /// True if the display can be seen. While it is false, its loads have a low priority.
     public var isVisible = true {
         didSet {
             guard isVisible != oldValue else { return }
@@ -129,7 +129,7 @@
         }
     }
 
-    /// True while loads are suspended: nothing is loaded, and what was asked for starts when this becomes false.
+    /// True while loads are suspended: nothing is loaded, and requested loads start when this becomes false.
     public var isSuspended = false {
         didSet {
             guard isSuspended != oldValue else { return }

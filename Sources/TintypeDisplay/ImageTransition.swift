@@ -1,12 +1,12 @@
-/// The change from one image to the next in a display.
+/// The change between two images in a display.
 ///
 /// A transition is used for images that weren't in memory, unless ``DisplayOptions/forceTransition`` asks for it.
 public struct ImageTransition: Sendable {
     /// The movement of a transition.
     public enum Effect: Sendable, Hashable {
-        /// The new image becomes visible over the old one.
+        /// The new image becomes visible over the old.
         case crossDissolve
-        /// The new image moves in from an edge, and pushes the old one out.
+        /// The new image moves in from an edge, and pushes the old out.
         case slide(from: Edge)
     }
 
@@ -28,15 +28,15 @@ public struct ImageTransition: Sendable {
         self.duration = duration
     }
 
-    /// Returns a transition in which the new image becomes visible over the old one.
+    /// Returns a transition that makes the new image visible over the old.
     /// - Parameter seconds: the duration in seconds.
     public static func crossDissolve(_ seconds: Double = 0.25) -> ImageTransition {
         ImageTransition(.crossDissolve, duration: duration(seconds))
     }
 
-    /// Returns a transition in which the new image pushes the old one out.
+    /// Returns a transition that lets the new image push the old out.
     /// - Parameters:
-    ///   - edge: the side from which the new image comes.
+    ///   - edge: the side that the new image comes from.
     ///   - seconds: the duration in seconds.
     public static func slide(from edge: Edge = .right, _ seconds: Double = 0.3) -> ImageTransition {
         ImageTransition(.slide(from: edge), duration: duration(seconds))

@@ -17,7 +17,7 @@ public import TintypeDisplay
 
     isolated deinit { g_object_unref(UnsafeMutableRawPointer(widget)) }
 
-    /// The largest size at which images are shown, in application pixels; `nil`, the default, for images in full.
+    /// The largest displayed size of images, in application pixels; `nil`, the default, for images in full.
     ///
     /// Images are decoded as thumbnails of this size times the scale factor of the screen. A request with a thumbnail size of its own keeps
     /// that.

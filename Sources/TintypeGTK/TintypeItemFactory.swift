@@ -49,7 +49,7 @@ public import TintypeDisplay
 
     isolated deinit { g_object_unref(UnsafeMutableRawPointer(pointer)) }
 
-    /// Returns ``pointer`` with one more reference, for functions that take one over, such as `gtk_grid_view_new`.
+    /// Returns ``pointer`` with another reference, for functions that take a reference over, such as `gtk_grid_view_new`.
     public func retainedPointer() -> OpaquePointer {
         g_object_ref(UnsafeMutableRawPointer(pointer))
         return pointer

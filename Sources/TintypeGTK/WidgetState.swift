@@ -102,7 +102,7 @@ internal import TintypeDisplay
         updateVisibility()
     }
 
-    /// Starts no load until the widget is laid out, because the visible ones come first then. A list makes and moves many more items than
+    /// Starts no load until the widget is laid out, because visible widgets come first then. A list makes and moves many more items than
     /// it shows, and scrolls past others.
     func awaitPlace() {
         guard !isMapped || viewport != nil else { return }
@@ -129,7 +129,7 @@ internal import TintypeDisplay
             needsTick()
         } else {
             stopClock()
-            // Nobody would see them, and loads may wait for their ends.
+            // They would be invisible, and loads may wait for their ends.
             for face in faces { face.finishTransitions() }
         }
     }
@@ -157,7 +157,7 @@ internal import TintypeDisplay
         }
         guard Self.usesFrameClock else { return }
         guard let widget, gtk_widget_get_mapped(widget) != 0 else {
-            // Before it is mapped, a widget has no frames, and nobody would see them.
+            // Before it is mapped, a widget has no frames, and they would be invisible.
             for face in faces { face.finishTransitions() }
             return
         }

@@ -9,7 +9,7 @@ public struct SamplePDF {
     /// Additional text in the trailer.
     public var trailer = ""
 
-    /// Creates a document of one page.
+    /// Creates a document of a single page.
     /// - Parameters:
     ///   - page: additional entries of the page's dictionary.
     ///   - drawing: the content stream.

@@ -33,7 +33,7 @@ def comments(lines):
         if text.lstrip().startswith("```"):
             is_code = not is_code
         elif not is_code:
-            yield number, re.sub(r"`[^`]*`", "", text)
+            yield number, re.sub(r"(`+)[^`]*\1", "", text)
 
 
 def count(tree, names):

@@ -41,13 +41,13 @@ typedef void cresample_accumulate(
 /// The horizontal pass: creates a row of 8-bit pixels. Color is limited to alpha, as required for premultiplied pixels.
 ///
 /// - pixels, spans: `count` of them, a multiple of 4
-/// - pairs: the output of the vertical pass, with room for one more block of any contents
+/// - pairs: the output of the vertical pass, with room for another block of any contents
 /// - weight_bits: the fractional bits of the weights
 typedef void cresample_convolve(
     uint8_t *pixels, const int16_t *pairs, const cresample_span *spans, const int16_t *weights, int weight_bits,
     long count);
 
-/// The kernels for one instruction set.
+/// The kernels for a particular instruction set.
 typedef struct {
     cresample_accumulate *accumulate;
     cresample_convolve *convolve;

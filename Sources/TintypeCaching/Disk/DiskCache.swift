@@ -55,7 +55,7 @@ public final class DiskCache: DiskCaching {
     /// A single thread for walks through the directory, which take longer than anything else.
     private let upkeep = WorkQueue(label: "disk cache upkeep", width: 1)
     let order = OperationOrder()
-    /// How often a process that stores writes the sizes for others, and looks for its directory again.
+    /// The interval at which a process that stores writes the sizes for others, and looks for its directory again.
     private static let saveInterval = Duration.seconds(60)
     private let background = Lock(Background())
 
@@ -181,7 +181,7 @@ public final class DiskCache: DiskCaching {
 
     /// Removes entries that have expired, and those that exceed limits that were lowered, and looks for files that a crash left behind.
     ///
-    /// It works in slicesand leaves time for other stores in between.
+    /// It works in slices and leaves time for other stores in between.
     @discardableResult public func removeExpired() async throws(ImageError) -> CacheUsage {
         await drain()
         guard let directory = try await perform({ store throws(ImageError) in try store.directoryForRemoving() })

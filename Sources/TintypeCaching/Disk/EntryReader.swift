@@ -190,7 +190,7 @@ struct Aging {
     /// Returns true if a time is not after the bound, to the millisecond: entries that are stored at the same time have different times.
     static func isOld(_ time: Int64, _ bound: Int64) -> Bool { time / 1_000 <= bound / 1_000 }
 
-    /// How much the time of a file may lag behind the last use, in microseconds: an eighth of the age of eviction.
+    /// The most that the time of a file may lag behind the last use, in microseconds: an eighth of the age of eviction.
     func tolerance(idleLifetime: Duration?) -> Int64 {
         var tolerance = renewalAge
         if let idleLifetime { tolerance = min(tolerance, idleLifetime.cacheTime / 8) }

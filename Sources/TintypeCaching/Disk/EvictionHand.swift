@@ -16,7 +16,7 @@ struct EvictionHand: Sendable {
     private static let candidateShare = 8
     /// The cost of a folder without names, counted in names.
     private static let leastCost = 2
-    /// How much the time of a file may be ahead of the clock, in microseconds: file systems have clocks of their own.
+    /// The most that the time of a file may be ahead of the clock, in microseconds: file systems have clocks of their own.
     static let clockTolerance: Int64 = 2_000_000
     private static let longestRenewalAge: Int64 = 3_600_000_000
     /// The age where nothing was evicted yet: the first to go are to be the least recently used, too.

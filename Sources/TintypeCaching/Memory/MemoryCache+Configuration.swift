@@ -11,13 +11,13 @@ extension MemoryCache {
         /// The largest image that is stored; `nil` for the capacity. Larger images are found only while another part of the
         /// program holds them.
         public var maximumEntryBytes: ByteCount?
-        /// How long an image stays in the cache after it was stored; `nil` for no limit.
+        /// The time that an image stays in the cache after it was stored; `nil` for no limit.
         public var timeToLive: Duration?
         /// The order of eviction.
         public var policy: Policy
         /// The largest number of images in each class of sizes, in addition to the other limits; empty for no limit. An image
         /// belongs to the smallest class that it fits in. Images that are larger than every class aren't stored. A full class
-        /// evicts its least recently used imageunder every policy.
+        /// evicts its least recently used image under every policy.
         ///
         /// ```swift
         /// configuration.sizeClasses = [

@@ -7,7 +7,7 @@ internal import Logging
 /// is verified like a file of the disk cache: its checksums, its key, its format, and its age.
 ///
 /// It has only public images: no image of a local file, of a response that is `private` or `no-store`, or of a response to requests with
-/// credentials or with other header fields that select the response. A response that doesn't say that it is for one user is taken to be for
+/// credentials or with other header fields that select the response. A response that doesn't say that it is for a single user is taken to be for
 /// all. User info and query values of URLs aren't sent. Entries go out as they are, also where the disk cache encrypts them.
 ///
 /// At most 64 operations run at a time, and each may hold an entry. While so many are unanswered, others are misses at once, and

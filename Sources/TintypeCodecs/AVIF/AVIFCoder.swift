@@ -9,17 +9,17 @@ public import TintypeImages
 /// - PQ and HLG are tone-mapped to sRGB unless the options keep the source's color space or high dynamic range. With
 ///   ``DecodeOptions/decodeToHDR``, 10 and 12 bits are preserved. Decoding doesn't apply gain maps; see
 ///   ``HEIFGainMap``.
-/// - libavif decodes an image in one call. So cancellation takes effect before and after it, between the frames of a sequence,
+/// - libavif decodes an image in a single call. So cancellation takes effect before and after it, between the frames of a sequence,
 ///   and while rows are converted.
 /// - A truncated still image has no partial image, because AV1 decoders only return whole frames. A truncated sequence has the
 ///   frames before the missing part, if the options allow a partial image.
-/// - A damaged frame of a sequence leaves the one before it in place, up to the next keyframe, if the options allow a partial image.
+/// - A damaged frame of a sequence leaves the frame before it in place, up to the next keyframe, if the options allow a partial image.
 /// - The number of times that a sequence is played is read from the edit list of its track.
 public struct AVIFCoder: AnimatedImageCoder {
-    /// The decoders that libavif can be built with. If the selected one is missing, reading an image throws
+    /// The decoders that libavif can be built with. If the selected decoder is missing, reading an image throws
     /// ``ImageError/Code/formatNotEnabled``.
     public enum Decoder: String, Sendable, Hashable, CaseIterable {
-        /// The first one that libavif has, which is dav1d in Debian.
+        /// The first decoder that libavif has, which is dav1d in Debian.
         case automatic
         case dav1d, libgav1, aom
     }

@@ -5,7 +5,7 @@ public import TintypeImages
 /// Reads HEIF and HEIC, still images and sequences, and writes HEIC still images. Requires the package trait `HEIF`.
 ///
 /// - Still images are read with libde265, and written with libheif. Pictures of AV1 need the package trait `AVIF`. The primary image is the
-///   first page, other images are further ones (``DecodeOptions/page``). Sizes are those after cropping, rotation and mirroring, and an
+///   first page, other images are further pages (``DecodeOptions/page``). Sizes are those after cropping, rotation and mirroring, and an
 ///   EXIF orientation is ignored, as the format specifies.
 /// - Images may be derived: grids, overlays, and images that are others with further properties. Overlays, and grids whose tiles are coded
 ///   in several ways, are converted to sRGB. They have 8 bits if some of their images are in PQ or HLG, and some aren't. Of an image with a
@@ -18,9 +18,9 @@ public import TintypeImages
 ///   transparency. If a file contains both a sequence of at least two frames and a still image, the sequence is read. It
 ///   repeats forever, unless an edit list specifies otherwise. Frames become available while the file arrives.
 /// - Sequences in fragments, or with another coding, are not supported.
-/// - An image or tile is decoded in one call. So cancellation takes effect between tiles, and while rows are converted.
+/// - An image or tile is decoded in a single call. So cancellation takes effect between tiles, and while rows are converted.
 /// - A truncated still image has no partial image.
-/// - A damaged picture of which a part was never decoded is an error.
+/// - A damaged picture with a part that was never decoded is an error.
 public struct HEIFCoder: AnimatedImageCoder, ProgressiveImageCoder {
     public init() {}
 
@@ -74,7 +74,7 @@ public struct HEIFCoder: AnimatedImageCoder, ProgressiveImageCoder {
         }
     }
 
-    /// Encodes a HEIC file with the first frame of an animation, and with a thumbnail if the options request one.
+    /// Encodes a HEIC file with the first frame of an animation, and with a thumbnail if the options request it.
     ///
     /// Pixels of 16 bits are written with 10 bits, or with 12 if their source had more than 10. High dynamic range is written
     /// as PQ with ``EncodeOptions/HDREncoding/isoHDR``, and otherwise tone-mapped. An HEVC encoder that supports only 8 bits

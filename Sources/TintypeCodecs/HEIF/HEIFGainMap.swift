@@ -11,7 +11,7 @@ public struct HEIFGainMap: Sendable, Equatable {
     public let size: PixelSize
     /// The number of its components: 1 for brightness alone, 3 for each color.
     public let components: Int
-    /// The description from which ``parameters`` are.
+    /// The description that ``parameters`` come from.
     public let standard: JPEGGainMap.Standard
     /// The parameters; `nil` if they are missing or make no sense.
     public let parameters: GainMapParameters?
@@ -72,7 +72,7 @@ extension HEIFGainMap {
     }
 
     /// Decodes the gain map.
-    /// - Returns: The values of the map, which are no colors, as opaque pixels.
+    /// - Returns: The values of the map, which aren't colors, as opaque pixels.
     public func decode(context: DecodeContext = DecodeContext()) throws(ImageError) -> PixelBuffer {
         try file.withBytes { bytes throws(ImageError) in
             guard let table = try ItemTable(ofFile: bytes) else { throw .corrupt("the file has no gain map") }

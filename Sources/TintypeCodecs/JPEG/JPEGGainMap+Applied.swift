@@ -4,7 +4,7 @@ extension JPEGGainMap {
     /// Returns the image of the file with the gain applied: in high dynamic range, and half precision.
     ///
     /// The light of each pixel is multiplied as ISO 21496-1, clause 6, describes, with the map enlarged smoothly to the size of the image.
-    /// The gain applies to the components of sRGB, also if the file has other primaries; with one component in the map that makes no
+    /// The gain applies to the components of sRGB, also if the file has other primaries; with a single component in the map that makes no
     /// difference. Works on the calling thread.
     /// - Parameters:
     ///   - image: The whole image of the file, at any size, in sRGB. Of an animation, the first frame counts.
@@ -18,7 +18,7 @@ extension JPEGGainMap {
     ) throws(ImageError) -> Image {
         try GainMapParameters.apply(parameters, to: image, headroom: headroom, context) { () throws(ImageError) in
             var options = DecodeOptions()
-            options.keepsColorSpace = true  // The values are no colors.
+            options.keepsColorSpace = true  // The values aren't colors.
             return try JPEGCoder().decode(data, options: options, context: context).pixels
                 .oriented(image.properties.sourceOrientation, pool: context.pool)
         }

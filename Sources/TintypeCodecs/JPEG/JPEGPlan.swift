@@ -110,7 +110,7 @@ struct JPEGRows: ~Copyable {
     private let plan: JPEGPlan
     /// A row of inks, or of pixels that aren't yet where they belong.
     private let row: MutablePixelBuffer
-    /// libjpeg-turbo writes rows at aligned addresses past the processor's caches, into memory, which suits a picture that nobody reads
+    /// libjpeg-turbo writes rows at aligned addresses past the processor's caches, into memory, which suits a picture that isn't read
     /// soon. A row that is filtered next is therefore at an odd address: fetching it back took an eighth of the time of a thumbnail.
     private static let misalignment = 4
 
@@ -148,7 +148,7 @@ struct JPEGRows: ~Copyable {
         if reader.warningCount > JPEGPlan.maximumWarnings { throw reader.corruption }
         guard reader.isMissingData else { return true }
         guard plan.options.allowsPartialImage else { throw reader.truncation }
-        // Scans cover the whole image, so that of several each row has something.
+        // Scans cover the whole image, so that each of several scans contributes to every row.
         return plan.hasMultipleScans
     }
 }

@@ -99,7 +99,7 @@ struct ExifReader {
 enum ExifType {
     static let ascii = 2, short = 3, long = 4, rational = 5, directory = 13
 
-    /// The bytes of one value; `nil` for a type that does not exist.
+    /// The bytes of a value; `nil` for a type that does not exist.
     static func size(_ type: Int) -> Int? {
         switch type {
         case 1, 2, 6, 7: 1

@@ -7,7 +7,7 @@ public import TintypeImages
 /// - The first page is drawn, unless ``DecodeOptions/page`` names another.
 /// - A point is a pixel. The image shows the page as viewers do: its crop box, which is the media box by default, with the
 ///   page's rotation.
-/// - A box of the options is filled exactly in one direction, even if it is larger than the page, because vectors have no
+/// - A box of the options is filled exactly in width or height, even if it is larger than the page, because vectors have no
 ///   pixels to enlarge.
 /// - A page is drawn on white paper, so the image is opaque.
 /// - Nothing outside the bytes is read, except system fonts if a document does not embed its fonts. Scripts and actions are not
@@ -15,8 +15,8 @@ public import TintypeImages
 /// - A document that needs a password causes ``ImageError/Code/corruptImage`` with an appropriate reason. A truncated document
 ///   causes ``ImageError/Code/truncatedImage``; with ``DecodeOptions/allowsPartialImage``, its page is drawn as far as
 ///   possible.
-/// - Poppler decodes images on the page completely, whatever the size of the page. The limits on pixels and the decode budget
-///   do not apply to them. Poppler's own limit is 2 GiB for one image. Draw documents from untrusted sources in a process with
+/// - Poppler decodes images on the page completely, even for a small page. The limits on pixels and the decode budget
+///   do not apply to them. Poppler's own limit is 2 GiB for an image. Draw documents from untrusted sources in a process with
 ///   limited memory.
 /// - Documents larger than ``maximumBytes`` are rejected. Drawing cannot be canceled once it has started.
 public struct PDFCoder: ImageCoder {

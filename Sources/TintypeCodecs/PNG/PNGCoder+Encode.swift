@@ -4,7 +4,7 @@ public import TintypeImages
 extension PNGCoder {
     /// Encodes the image as PNG without loss, with all frames of an animation.
     ///
-    /// Pixels of 16 bits are written with 16 bits, those of an animation with 8. Without alpha, three components are written.
+    /// Pixels of 16 bits are written with 16 bits, pixels of an animation with 8. Without alpha, three components are written.
     /// The ICC profile of an image in another color space than sRGB is embedded. Decoding the file restores the exact pixels.
     /// ``PNGEncodeOptions`` has more settings.
     /// - Throws: ``ImageError/Code/encodeFailed`` if the file is larger than ``EncodeOptions/maximumBytes``.

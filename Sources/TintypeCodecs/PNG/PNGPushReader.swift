@@ -2,7 +2,7 @@ internal import CPNGShim
 internal import FoundationEssentials
 internal import TintypeImages
 
-/// Decodes the bytes of one PNG file as they come, with libpng, to straight RGBA with 8 bits.
+/// Decodes the bytes of a PNG file as they come, with libpng, to straight RGBA with 8 bits.
 final class PNGPushReader {
     private let handle: OpaquePointer
     private(set) var header = tintype_png_header()

@@ -73,7 +73,7 @@ struct SVGLimits {
         }
         let info = try coder.info(of: content.data, context: context)
         try context.limits.check(size: info.size, output: info.size, frameCount: info.frameCount)
-        // The decoded pictures, and what cairo draws of one.
+        // The decoded pictures, and cairo's drawing of any of them.
         let (bytes, overflow) = (info.size.pixelCount * 4).multipliedReportingOverflow(by: info.frameCount + 1)
         return (overflow ? .max : bytes, 0)
     }

@@ -4,8 +4,8 @@ public import TintypeImages
 
 /// Reads and writes TIFF and BigTIFF with libtiff. Requires the package trait `TIFF`.
 ///
-/// - The first page is read, or the one that ``DecodeOptions/page`` names, with any compression that libtiff supports: 1 to 16 bits, gray,
-///   palette, RGB, YCbCr, CMYK and Lab, and gray of 32 bits or in floating point, of which the values from 0 to 255 are shown.
+/// - The first page is read, or the page that ``DecodeOptions/page`` names, with any compression that libtiff supports: 1 to 16 bits, gray,
+///   palette, RGB, YCbCr, CMYK and Lab, and gray of 32 bits or in floating point, whose values from 0 to 255 are shown.
 /// - With ``DecodeOptions/decodeToHDR``, pages of more than 8 bits become 16.
 /// - All eight orientations are applied.
 public struct TIFFCoder: ImageCoder {

@@ -39,7 +39,7 @@ struct TIFFSampleRange {
         return isStated != 0 && value.isFinite ? value : nil
     }
 
-    /// The levels of numbers, from 0 to the largest one.
+    /// The levels of numbers, from 0 to the largest.
     struct Levels {
         fileprivate let black: Double
         fileprivate let scale: Double
@@ -48,12 +48,12 @@ struct TIFFSampleRange {
         fileprivate let rounding: Double
 
         subscript(number: Double) -> Double {
-            // What is no number is black.
+            // NaN is black.
             number > black ? min(largest, (number - black) * scale + rounding) : 0
         }
     }
 
-    /// Returns the levels up to a largest one. A number that is shown as it is loses its fraction.
+    /// Returns the levels up to the largest. A number that is shown as it is loses its fraction.
     func levels(_ largest: Double) -> Levels {
         let scale = largest / (white - black)
         return Levels(black: black, scale: scale, largest: largest, rounding: scale == 1 ? 0 : 0.5)

@@ -36,7 +36,7 @@ public struct WebPCoder: AnimatedImageCoder, ProgressiveImageCoder {
 
     /// Encodes a WebP file, animated if the image is. ``WebPEncodeOptions`` has more settings.
     ///
-    /// Consecutive equal frames become one frame with a longer duration.
+    /// Consecutive equal frames become a single frame with a longer duration.
     /// - Throws: ``ImageError/Code/encodeFailed`` for a side over 16,383 pixels, for a setting out of its range, and if the
     ///   limit of bytes is too small.
     public func encode(

@@ -50,8 +50,8 @@ public struct WebPEncodeOptions: FormatEncodeOptions {
 
     // MARK: Lossy encoding
 
-    /// The peak signal-to-noise ratio in decibels, which replaces the quality; from 0, which is off, to 99. It needs more than
-    /// one of ``passes``. ``EncodeOptions/maximumBytes`` takes precedence over it.
+    /// The peak signal-to-noise ratio in decibels, which replaces the quality; from 0, which is off, to 99. It needs at least
+    /// two ``passes``. ``EncodeOptions/maximumBytes`` takes precedence over it.
     public var targetPSNR = 0.0
     /// The number of passes of analysis, from 1 to 10.
     public var passes: Int?
@@ -110,7 +110,7 @@ public struct WebPEncodeOptions: FormatEncodeOptions {
     public var minimizesAnimation = false
     /// True to choose lossy or lossless encoding for each frame.
     public var mixesCompression = false
-    /// The least and the greatest number of frames between keyframes, from which a decoder can start; `nil` for libwebp's
+    /// The least and the greatest number of frames between keyframes, where a decoder can start; `nil` for libwebp's
     /// choice.
     public var keyframeDistance: ClosedRange<Int>?
 

@@ -19,7 +19,7 @@ enum HeaderFields {
         return Dictionary(uniqueKeysWithValues: fields.values.map { ($0.name, $0.value) })
     }
 
-    /// Returns a command line in which a field that follows `-H` immediately is an argument of its own. The parser would take it for
+    /// Returns a command line with a separate argument for each field that follows `-H` immediately. The parser would take it for
     /// an unknown option, and print it.
     static func separated(_ arguments: [String]) -> [String] {
         let end = arguments.firstIndex(of: "--") ?? arguments.endIndex

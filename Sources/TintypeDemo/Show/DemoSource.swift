@@ -58,7 +58,7 @@ struct DemoSource: Sendable {
         return DemoSource(title: "Tintype", items: items)
     }
 
-    /// Serves exactly the given files. A secret in the paths keeps them from other users of the computer, who may not be allowed
+    /// Serves exactly the given files. A secret in the paths keeps them from other users of the computer, because they may not be allowed
     /// to read the files.
     private static func serve(_ names: [String], in directory: String) async throws -> (OriginServer, [Item]) {
         let secret =

@@ -10,7 +10,7 @@ struct BodyReceiver: Sendable {
     let context: TransferContext
 
     /// The number of bytes that are written to the file of a transfer at once.
-    /// The size at which the ratio starts to be limited  of decompression. Small images of a single color compress very well.
+    /// The size at which the ratio of decompression starts to be limited. Small images of a single color compress very well.
     private static let ratioFloor = 1_000_000
 
     func body(

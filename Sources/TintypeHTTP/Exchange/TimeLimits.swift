@@ -110,7 +110,7 @@ struct RequestLimits: Sendable {
     fileprivate let limits: TimeLimits
     fileprivate let number: Int
 
-    /// Notes that something arrivedthat the task of the transfer hasn't taken yet.
+    /// Notes that something arrived that the task of the transfer hasn't taken yet.
     /// - Parameter bytes: the number of bytes of the body; `nil` for something else.
     func recordArrival(of bytes: Int?) {
         limits.record(for: number) { pace, now in

@@ -1,6 +1,6 @@
 public import FoundationEssentials
 
-/// The frames of an image that moves, decoded when they are due, so that a long animation takes no more memory than a short one.
+/// The frames of an animated image, decoded when they are due, so that a long animation takes no more memory than a short one.
 ///
 /// ```swift
 /// let image = try await manager.image(for: url)
@@ -10,14 +10,14 @@ public import FoundationEssentials
 /// }
 /// ```
 ///
-/// All players of one animation share its decoded frames.
+/// All players of an animation share its decoded frames.
 public final class AnimatedImage: Sendable {
     /// The first frame, as a still image.
     public let poster: Image
     let contents: AnimationContents
     /// Changes each frame; `nil` for none.
     private let transformer: (any ImageTransformer)?
-    /// The number of plays, if it is another than that of the file.
+    /// The number of plays, if it differs from the file's.
     private let ownLoopCount: Int?
     private let pressure: MemoryPressure?
     private let frames = Lock(Frames())
@@ -53,7 +53,7 @@ public final class AnimatedImage: Sendable {
         self.pressure = pressure
     }
 
-    /// Creates an animation of decoded frames, all of which stay in memory; `nil` without frames, or if their sizes or pixel formats
+    /// Creates an animation of decoded frames that all stay in memory; `nil` without frames, or if their sizes or pixel formats
     /// differ.
     ///
     /// For a coder that decodes a movie as a whole, and for programs that draw their frames. Bytes are decoded by ``ImageCoders``.
@@ -71,10 +71,10 @@ public final class AnimatedImage: Sendable {
             pressure: .system)
     }
 
-    /// Creates an animation of images, all of which stay in memory. The properties are those of the first one.
+    /// Creates an animation of images that all stay in memory. The properties are the first image's.
     /// - Parameters:
-    ///   - images: the frames. Of an image that moves, the first frame is one.
-    ///   - durations: the time for which each frame is shown. The last one counts for the images that have none.
+    ///   - images: the frames. An animated image contributes its first frame.
+    ///   - durations: how long each frame is shown. Images beyond the end of the array use the last duration.
     ///   - loopCount: the number of plays; 0 to repeat the animation forever.
     /// - Throws: ``ImageError/Code/invalidRequest`` without images or durations, and for images of different sizes, pixel
     ///   formats, or color spaces.
@@ -104,7 +104,7 @@ public final class AnimatedImage: Sendable {
 
     // MARK: Properties
 
-    /// The encoded animation, as far as it has arrived; empty for one that was made of decoded frames. A transformer doesn't change it.
+    /// The encoded animation, as far as it has arrived; empty for an animation made of decoded frames. A transformer doesn't change it.
     public var data: Data { contents.known.data }
     /// The options that frames are decoded with.
     public var options: DecodeOptions { contents.options }
@@ -122,7 +122,7 @@ public final class AnimatedImage: Sendable {
     }
     /// The upright size of the frames, in pixels.
     public var size: PixelSize { poster.size }
-    /// The duration of one pass through the frames.
+    /// The duration of a pass through the frames.
     public var duration: Duration { frameDurations.reduce(.zero, +) }
     /// The memory of the bytes, or of the frames that the animation was made of, and of the first frame, in bytes. Frames that players keep
     /// are not part of it.
@@ -167,7 +167,7 @@ public final class AnimatedImage: Sendable {
     /// The way of each frame from the decoder.
     private var frameWork: FrameWork { FrameWork(contents: contents, transformer: transformer, poster: poster.pixels) }
 
-    /// - Throws: ``ImageError/Code/truncatedImage``, or the reason for which frames are missing.
+    /// - Throws: ``ImageError/Code/truncatedImage``, or the reason why frames are missing.
     package func checkIsWhole() throws(ImageError) {
         let known = contents.known
         guard !known.isWhole else { return }
@@ -177,7 +177,7 @@ public final class AnimatedImage: Sendable {
 
     // MARK: Frames
 
-    /// Returns a frame, decoded if need be, with those before it on which it depends.
+    /// Returns a frame, decoded if need be, with the earlier frames that it depends on.
     /// - Parameter index: the number of the frame, counted from 0.
     /// - Returns: the frame; `nil` if there is none with this number.
     /// - Throws: ``ImageError/Code/cancelled``, and the errors of the decoder and the transformer.
@@ -186,14 +186,14 @@ public final class AnimatedImage: Sendable {
         return try await framePool().waitForFrame(at: index)
     }
 
-    /// Decodes all frames, one after another on the calling thread, and keeps none.
+    /// Decodes all frames, in order on the calling thread, and keeps none.
     ///
     /// For encoders and other code that passes through an animation once.
     /// - Parameters:
     ///   - isCancelled: returns true once the frames are no longer needed.
     ///   - body: takes a frame.
     /// - Throws: ``ImageError/Code/truncatedImage`` if a frame is missing or has not arrived, the errors of the decoder and the
-    ///   transformer, and those of `body`.
+    ///   transformer, and the errors of `body`.
     public func forEachFrame(
         isCancelled: @escaping @Sendable () -> Bool = { Task.isCancelled },
         _ body: (ImageFrame) throws(ImageError) -> Void
@@ -270,7 +270,7 @@ extension AnimatedImage: Hashable {
             && left.transformer?.hasEmptyKey != true && left.loopCount == right.loopCount && left.size == right.size
     }
 
-    // Only of what doesn't change while bytes arrive.
+    // Considers only properties that don't change while bytes arrive.
     public func hash(into hasher: inout Hasher) { hasher.combine(size) }
 }
 

@@ -1,7 +1,7 @@
 extension AnimatedImagePlayer {
     /// The frames, each at the time when it is due, on the player's clock. The sequence ends after the last pass.
     ///
-    /// It is the view of programs that have none: whoever iterates advances the player. A frame that is due while the loop's body runs
+    /// It is the view of programs without a view: iterating advances the player. A frame that is due while the loop's body runs
     /// comes next, or is dropped: ``lateFramePolicy``. While the player is paused, the sequence waits.
     public var frames: Frames { Frames(player: self) }
 
@@ -36,7 +36,7 @@ extension AnimatedImagePlayer.Frames {
 
         deinit { player.observers.removeWaker(waker) }
 
-        /// Waits for the next frame; `nil` after the last one, and in a canceled task.
+        /// Waits for the next frame; `nil` after the last frame, and in a canceled task.
         public func next() async -> AnimationFrame? { await next(isolation: nil) }
 
         public func next(isolation actor: isolated (any Actor)?) async -> AnimationFrame? {
@@ -62,7 +62,7 @@ extension AnimatedImagePlayer.Frames {
                         // Not for a duration: that would start when the task does.
                         try await sleep(deadline)
                     } catch {
-                        // Whoever cancels it no longer waits. A clock that fails must not stop the animation.
+                        // A canceled task no longer waits. A clock that fails must not stop the animation.
                         if Task.isCancelled { return }
                     }
                     alarm.ring()
@@ -77,7 +77,7 @@ extension AnimatedImagePlayer.Frames {
         }
     }
 
-    /// A bell that one task waits for. It stays rung until then.
+    /// A bell that a single task waits for. It stays rung until then.
     private final class Alarm: Sendable {
         private struct State {
             var isRung = false

@@ -10,8 +10,8 @@
 /// ``PlaybackMode/reversedBounce`` has both directions. After the last pass comes a last step, which remains: it shows the frame that
 /// the passes started with in these two modes, and in the others the frame that they ended with.
 ///
-/// The timeline of an animation that is arriving ends at the last frame that is there, and waits. Until the animation is whole, there is no
-/// way back: ``PlaybackMode/reverse`` and ``PlaybackMode/reversedBounce`` wait at the first frame.
+/// The timeline of an animation that is arriving ends at the last frame that is there, and waits. Until the animation is whole, it can't
+/// play backward: ``PlaybackMode/reverse`` and ``PlaybackMode/reversedBounce`` wait at the first frame.
 ///
 /// - Complexity: O(log *n*) in the number of frames for each question; O(*n*) to create.
 public struct AnimationTimeline: Sendable, Hashable {
@@ -23,9 +23,9 @@ public struct AnimationTimeline: Sendable, Hashable {
         public var frame: Int
         /// The number of passes that are complete.
         public var completedLoops: Int
-        /// The time at which the frame appeared.
+        /// The time of the frame's appearance.
         public var start: Duration
-        /// The time at which the next frame is due; `nil` if this one remains.
+        /// The time when the next frame is due; `nil` if this frame remains.
         public var end: Duration?
 
         /// True if the frame stays until more of the animation has arrived.
@@ -35,7 +35,7 @@ public struct AnimationTimeline: Sendable, Hashable {
         public var isFinished: Bool { end == nil && !isWaiting }
     }
 
-    /// The shortest time for which a frame is shown, so that no animation runs through endless passes in no time.
+    /// The shortest time that a frame is shown, so that no animation runs through endless passes in no time.
     public static let shortestDuration = Duration.milliseconds(1)
 
     public let mode: PlaybackMode
@@ -44,16 +44,16 @@ public struct AnimationTimeline: Sendable, Hashable {
     public let frameCount: Int
     /// True if there will be more frames.
     public let isArriving: Bool
-    /// The number of frames that one pass shows.
+    /// The number of frames that a pass shows.
     public let stepsPerPass: Int
-    /// The times at which the steps of a pass start, and at which it ends, in nanoseconds.
+    /// The start times of the steps of a pass, and its end, in nanoseconds.
     private let starts: [Int64]
     /// The order of the frames that are there.
     private let order: PlaybackMode
 
     /// Creates a timeline.
     /// - Parameters:
-    ///   - durations: the duration of each frame. Durations below ``shortestDuration`` are raised to it, and absurd ones lowered so
+    ///   - durations: the duration of each frame. Durations below ``shortestDuration`` are raised to it, and absurd durations lowered so
     ///     that a pass is shorter than 146 years.
     ///   - mode: the order of the frames.
     ///   - loopCount: the number of passes; 0, or a negative number, for endless playback.
@@ -81,7 +81,7 @@ public struct AnimationTimeline: Sendable, Hashable {
         self.starts = starts
     }
 
-    /// The duration of one pass.
+    /// The duration of a pass.
     public var passDuration: Duration { .nanoseconds(passNanoseconds) }
 
     private var passNanoseconds: Int64 { starts[stepsPerPass] }
@@ -95,7 +95,7 @@ public struct AnimationTimeline: Sendable, Hashable {
         return overflow ? nil : steps
     }
 
-    /// The last pass in which anything is shown before the end, and in which sums of times stay in range.
+    /// The last pass that shows anything before the end and keeps sums of times in range.
     var lastPass: Int {
         let bound = Int(Int64.max / passNanoseconds) - 1
         return min(bound, lastStep.map { max(0, $0 - 1) / stepsPerPass } ?? bound)
@@ -116,7 +116,7 @@ public struct AnimationTimeline: Sendable, Hashable {
         return position(ofStep: min(Int(pass), lastPass) * stepsPerPass + low)
     }
 
-    /// Returns the place of a step. Steps after the end count as the last one, and those before the start as the first.
+    /// Returns the place of a step. Steps after the end count as the last step, and steps before the start as the first.
     public func position(ofStep step: Int) -> Position {
         var step = min(max(0, step), lastStep ?? .max)
         let farthest = Int(Int64.max / passNanoseconds) - 1
@@ -138,7 +138,7 @@ public struct AnimationTimeline: Sendable, Hashable {
         return pass * stepsPerPass + place
     }
 
-    /// Returns the frames that are due at a step and after it, each once, in the order in which they are needed.
+    /// Returns the frames that are due at a step and after it, each once, in the order of need.
     /// - Parameters:
     ///   - step: the first step.
     ///   - limit: the largest number of frames.

@@ -23,7 +23,7 @@ extension AnimatedImageCoder {
 }
 
 extension Image {
-    /// Returns the image as the first frame of an animation, if there is more than one frame, and the options don't ask for the first one
+    /// Returns the image as the first frame of an animation, if it has several frames, and the options don't ask for the first frame
     /// alone.
     package func animated(
         by coder: any AnimatedImageCoder, _ data: Data, _ info: ImageInfo, options: DecodeOptions,

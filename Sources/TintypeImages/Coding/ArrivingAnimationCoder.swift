@@ -2,8 +2,8 @@ public import FoundationEssentials
 
 /// Reads the frames of animations whose bytes are still arriving.
 public protocol ArrivingAnimationCoder: AnimatedImageCoder {
-    /// Returns the header of an animation with only those frames whose bytes are all there. The last one may be missing although it is
-    /// there.
+    /// Returns the header of an animation with only those frames whose bytes are all there. The last frame may be missing although its
+    /// bytes are there.
     /// - Parameters:
     ///   - data: the start of the file.
     ///   - context: the limits and the check for cancellation.
@@ -20,7 +20,7 @@ public protocol ArrivingAnimationCoder: AnimatedImageCoder {
     ) throws(ImageError) -> any ArrivingFrameDecoder
 }
 
-/// The frames of one animation whose bytes are still arriving. Used by one thread at a time.
+/// The frames of an animation whose bytes are still arriving. Used by a single thread at a time.
 public protocol ArrivingFrameDecoder: FrameDecoder {
     /// Takes the bytes again, with more of them at the end. The place among the frames stays.
     func extend(_ data: Data) throws(ImageError)

@@ -1,4 +1,4 @@
-/// Options for decoding an image. They are part of the identity of the work: two loads of one URL with equal options share one
+/// Options for decoding an image. They are part of the identity of the work: two loads of a URL with equal options share a
 /// decode.
 public struct DecodeOptions: Sendable, Hashable {
     /// The box, in pixels, that the upright image has to fit in; `nil`, or a box with a zero side, for the full image. The
@@ -16,7 +16,7 @@ public struct DecodeOptions: Sendable, Hashable {
     /// The largest number of bytes for the pixels of all frames. A larger image is decoded at a smaller size, while a limit of
     /// ``DecodeLimits`` rejects it.
     public var maximumBytes: ByteCount?
-    /// The page of a document with several, as PDF and TIFF may have, counted from 0. Other formats have one page, and ignore it.
+    /// The page of a document with several, as PDF and TIFF may have, counted from 0. Other formats have a single page, and ignore it.
     ///
     /// A page that the document doesn't have is an error of the code ``ImageError/Code/pageOutOfRange``.
     public var page = 0
@@ -39,7 +39,7 @@ public struct DecodeOptions: Sendable, Hashable {
     public var formatHint: ImageFormat?
     package var formatSettings = FormatSettings()
 
-    /// Accesses the settings of one coder, which are the defaults unless they were set.
+    /// Accesses the settings of a coder, which are the defaults unless they were set.
     /// - Parameter type: the type of the settings.
     public subscript<Options: FormatDecodeOptions>(_ type: Options.Type) -> Options {
         get { formatSettings[type] }
@@ -66,7 +66,7 @@ public struct DecodeOptions: Sendable, Hashable {
         self.coversThumbnailSize = coversThumbnailSize
     }
 
-    /// Returns the upright size at which an image is decoded under these options.
+    /// Returns the upright size of an image decoded under these options.
     /// - Parameters:
     ///   - display: the upright size of the source.
     ///   - frameCount: the number of frames that share ``maximumBytes``.

@@ -17,7 +17,7 @@ public struct EncodeOptions: Sendable, Hashable {
     /// The largest number of bytes in the file. To fit, a lossy format is encoded at lower quality, GIF with fewer colors, and
     /// PNG with more effort. A file that still does not fit is an error.
     public var maximumBytes: ByteCount?
-    /// The box, in pixels, to which a larger image is scaled down before it is written.
+    /// The box, in pixels, that a larger image is scaled down to before writing.
     public var maximumSize: PixelSize?
     /// Writes only the first frame of an animation.
     public var firstFrameOnly = false
@@ -27,15 +27,15 @@ public struct EncodeOptions: Sendable, Hashable {
     /// taken.
     ///
     /// JPEG, PNG, WebP, TIFF, AVIF, HEIC and JPEG XL support metadata. The written orientation is upright, because the pixels
-    /// are. The written size is that of the file, and a thumbnail of the source is removed. A color profile does not count as
+    /// are. The written size is the size of the file, and a thumbnail of the source is removed. A color profile does not count as
     /// metadata: it is written for every image that isn't in sRGB.
     public var metadata: MetadataParts = .none
     /// Embeds a thumbnail of at most 320 pixels a side in JPEG (Exif 2.32, section 4.5.8) and HEIC. Other formats, and images
-    /// that are no larger than that, get none.
+    /// that are within that size, get no thumbnail.
     public var embedsThumbnail = false
     var formatSettings = FormatSettings()
 
-    /// Accesses the settings of one format, which are the defaults unless they were set.
+    /// Accesses the settings of a format, which are the defaults unless they were set.
     /// - Parameter type: the type of the settings.
     public subscript<Options: FormatEncodeOptions>(_ type: Options.Type) -> Options {
         get { formatSettings[type] }

@@ -1,6 +1,6 @@
 public import FoundationEssentials
 
-/// Reads, and perhaps writes, one or more formats.
+/// Reads, and perhaps writes, a format, or several.
 ///
 /// A coder is a stateless value. Several threads of a pool can call its methods at once. The bytes come from untrusted sources.
 /// So a coder checks the header against the limits before it allocates memory, and throws a typed error. It never returns an
@@ -82,9 +82,9 @@ extension ImageCoder {
     }
 }
 
-/// Reads the frames of an animation one by one.
+/// Reads the frames of an animation individually.
 public protocol AnimatedImageCoder: ImageCoder {
-    /// Returns a decoder for the frames of one file.
+    /// Returns a decoder for the frames of a file.
     /// - Parameters:
     ///   - data: the encoded animation.
     ///   - options: the options to decode with.
@@ -97,7 +97,7 @@ public protocol AnimatedImageCoder: ImageCoder {
 }
 
 extension AnimatedImageCoder {
-    /// Returns a decoder for the frames of one file, under the default limits.
+    /// Returns a decoder for the frames of a file, under the default limits.
     public func frameDecoder(
         for data: Data, options: DecodeOptions = DecodeOptions()
     ) throws(ImageError) -> any FrameDecoder {
@@ -107,11 +107,11 @@ extension AnimatedImageCoder {
 
 /// A coder whose first image takes longer, unless it was told before.
 package protocol PreparingImageCoder: ImageCoder {
-    /// Starts what the first image would wait for, and returns at once.
+    /// Starts preparations that the first image would wait for, and returns at once.
     func prepare()
 }
 
-/// The frames of one animation, in any order. Used by one thread at a time.
+/// The frames of an animation, in any order. Used by a single thread at a time.
 ///
 /// In sequence, each frame is decoded once. Seeking is cheaper than decoding from the first frame if a frame in between does
 /// not depend on earlier ones, or after frames have been decoded before: see ``seek(to:)``.
@@ -120,13 +120,13 @@ public protocol FrameDecoder: AnyObject {
     /// The upright size of the frames that ``nextFrame()`` returns.
     var outputSize: PixelSize { get }
 
-    /// Decodes the next frame and composes it with the frames below it; `nil` after the last one.
+    /// Decodes the next frame and composes it with the frames below it; `nil` after the last frame.
     func nextFrame() throws(ImageError) -> ImageFrame?
 
     /// Returns to the first frame.
     func rewind() throws(ImageError)
 
-    /// Moves to a frame, counted from 0, which becomes the next one. After the last frame there is none.
+    /// Moves to a frame, counted from 0, which becomes the next. After the last frame there is none.
     ///
     /// The coders of this package start at the nearest earlier frame that doesn't depend on those before it. From the first
     /// seek back on, GIF, PNG and WebP also store up to eight copies of the canvas, at most 64 MB. Seeking among frames that have
@@ -145,7 +145,7 @@ public protocol FrameDecoder: AnyObject {
 extension FrameDecoder {
     public func keepSeekPoints(every interval: Int) {}
 
-    /// Decodes all frames up to the requested one.
+    /// Decodes all frames up to the requested frame.
     public func seek(to index: Int) throws(ImageError) {
         try rewind()
         var passed = 0

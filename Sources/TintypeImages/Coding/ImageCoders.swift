@@ -2,7 +2,7 @@ public import FoundationEssentials
 
 /// An ordered list of coders that is itself a coder. The coder that was added last is asked first.
 ///
-/// If a coder fails, the next one that can read the bytes is tried. If all fail, the first one's error is thrown.
+/// If a coder fails, the next coder that can read the bytes is tried. If all fail, the first coder's error is thrown.
 public struct ImageCoders: ImageCoder {
     /// The coders in order of increasing precedence.
     public var coders: [any ImageCoder]
@@ -12,7 +12,7 @@ public struct ImageCoders: ImageCoder {
     /// Adds a coder, which is asked before all others.
     public mutating func add(_ coder: any ImageCoder) { coders.append(coder) }
 
-    /// Returns the list with one more coder, which is asked before all others.
+    /// Returns the list with another coder, which is asked before all others.
     public func adding(_ coder: any ImageCoder) -> ImageCoders { ImageCoders(coders + [coder]) }
 
     /// Removes the coders of a type, as in `manager.coders.remove(GIFCoder.self)`.
@@ -86,7 +86,7 @@ public struct ImageCoders: ImageCoder {
 
     /// Returns a frame decoder of the first animated coder that can read the bytes; `nil` if none of them is animated.
     ///
-    /// If an animated coder fails, the next one is tried.
+    /// If an animated coder fails, the next is tried.
     public func frameDecoder(
         for data: Data, options: DecodeOptions, context: DecodeContext
     ) throws(ImageError) -> (any FrameDecoder)? {
@@ -121,8 +121,8 @@ public struct ImageCoders: ImageCoder {
         for format in Self.formats(of: data, hint: hint) {
             for coder in coders.reversed() where coder.canDecode(data, format: format) {
                 do { return try work(coder) } catch {
-                    // Another coder would find no more room, and must not be blamed for bytes that this one can read. Bytes that
-                    // crash a decoder are given to no other one.
+                    // Another coder would find no more room, and must not be blamed for bytes that this coder can read. Bytes that
+                    // crash a decoder are given to no other coder.
                     if error.isCancellation || [.overBudget, .decoderCrashed, .decodeTimedOut].contains(error.code) {
                         throw error
                     }

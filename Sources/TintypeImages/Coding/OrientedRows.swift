@@ -32,7 +32,7 @@ struct OrientedRows: ~Copyable {
         self.strip = strip
     }
 
-    /// Returns the address for the next row, or that of the last row when all have arrived.
+    /// Returns the address for the next row, or the last row's address when all have arrived.
     func rowToFill() -> UnsafeMutableRawPointer { strip.row(min(rows, stored.height - 1) % Self.stripRows) }
 
     /// Accepts the row that was filled.

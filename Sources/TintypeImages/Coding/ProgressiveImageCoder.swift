@@ -2,14 +2,14 @@ public import FoundationEssentials
 
 /// Reads images whose bytes are still arriving.
 public protocol ProgressiveImageCoder: ImageCoder {
-    /// Returns a decoder for the bytes of one file, which are appended later.
+    /// Returns a decoder for the bytes of a file, which are appended later.
     /// - Parameters:
     ///   - options: the options to decode with.
     ///   - context: the limits, the memory, and the check for cancellation.
     func progressiveDecoder(options: DecodeOptions, context: DecodeContext) throws(ImageError) -> any ProgressiveDecoder
 }
 
-/// One image whose bytes arrive gradually. Used by one thread at a time.
+/// An image whose bytes arrive gradually. Used by a single thread at a time.
 ///
 /// It keeps its intermediate results: no byte is decoded twice for a preview. Previews have the same orientation, colors and
 /// size as the image that ``finish()`` returns.

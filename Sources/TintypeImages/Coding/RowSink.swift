@@ -22,7 +22,7 @@ public struct RowSink: ~Copyable {
     private var turned: OrientedRows?
     /// Used instead of ``resampler`` for formats of more than 8 bits.
     private var deepResampler: DeepRowResampler?
-    /// The distance from one row to fill to the next: zero if there is only one row.
+    /// The distance from one row to fill to the next: zero for a single row.
     private let rowStep: Int
     /// The number of committed rows.
     public private(set) var rows = 0
@@ -75,7 +75,7 @@ public struct RowSink: ~Copyable {
 
     /// Returns the address for the next row's pixels, with room for the stored width in premultiplied RGBA of the format.
     ///
-    /// The contents are zero, or those of an earlier row of this image; ``commitRow()`` changes the address.
+    /// The contents are zero, or an earlier row of this image; ``commitRow()`` changes the address.
     public func rowToFill() -> UnsafeMutableRawPointer {
         resampler?.rowToFill() ?? turned?.rowToFill() ?? pixels.row(min(rows, stored.height - 1) * rowStep)
     }

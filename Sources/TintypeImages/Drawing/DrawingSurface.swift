@@ -14,7 +14,7 @@ public struct DrawingSurface: ~Copyable {
     private var pixels: MutablePixelBuffer
     private let pool: PixelBufferPool
 
-    /// Creates a transparent surface, or a black one if its format is opaque.
+    /// Creates a transparent surface, or a black surface if its format is opaque.
     /// - Parameters:
     ///   - size: the size in pixels.
     ///   - format: the scale, opacity and pixel format of the image.
@@ -34,7 +34,7 @@ public struct DrawingSurface: ~Copyable {
 
     // MARK: Rows and pixels
 
-    /// Gives access to the pixels of one row, counted from the top: premultiplied RGBA in the surface's format.
+    /// Gives access to the pixels of a row, counted from the top: premultiplied RGBA in the surface's format.
     public mutating func withRow<Result, Failure: Error>(
         _ row: Int, _ body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -105,7 +105,7 @@ public struct DrawingSurface: ~Copyable {
     ///   - image: the image to draw.
     ///   - x: the left edge of the image on the surface.
     ///   - y: the upper edge of the image on the surface.
-    ///   - area: the size in pixels at which the image is drawn; `nil` for its own size.
+    ///   - area: the drawn size, in pixels; `nil` for its own size.
     /// - Throws: ``ImageError/Code/limitExceeded`` for an empty size, and ``ImageError/Code/outOfMemory``.
     public mutating func draw(
         _ image: Image, x: Int = 0, y: Int = 0, size area: PixelSize? = nil

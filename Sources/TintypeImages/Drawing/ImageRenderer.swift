@@ -13,7 +13,7 @@
 public struct ImageRenderer: Sendable {
     /// The kind of image that a renderer creates.
     public struct Format: Sendable, Hashable {
-        /// The number of pixels per point of the image, at least 1. The size of a renderer is in pixels, whatever the scale.
+        /// The number of pixels per point of the image, at least 1. The size of a renderer is in pixels at every scale.
         public var scale: Double
         /// True if every pixel is opaque: drawing starts with black instead of transparency, and translucent pixels are finally
         /// blended with black.

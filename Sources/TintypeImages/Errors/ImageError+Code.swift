@@ -79,9 +79,9 @@ extension ImageError.Code {
     package static let overBudget = Self(rawValue: "overBudget")
     /// The system could not provide memory.
     public static let outOfMemory = Self(rawValue: "outOfMemory")
-    /// The process that decoded the image for this one crashed, or gave an answer that makes no sense.
+    /// The process that decoded the image for this process crashed, or gave an invalid answer.
     public static let decoderCrashed = Self(rawValue: "decoderCrashed")
-    /// The process that decoded the image for this one took too long, and was ended.
+    /// The process that decoded the image for this process took too long, and was ended.
     public static let decodeTimedOut = Self(rawValue: "decodeTimedOut")
     /// The image has to be decoded in a process of its own, which can't be started.
     public static let decoderUnavailable = Self(rawValue: "decoderUnavailable")

@@ -12,7 +12,7 @@
 public struct ImageError: Error, Sendable {
     /// The kind of the error. Codes are stable: use them for decisions and for metric labels.
     public var code: Code
-    /// The stage of loading in which the error occurred.
+    /// The stage of loading where the error occurred.
     public var stage: Stage
     /// The URL, path or key that the error is about; `nil` only for data without any of them.
     public var source: String?
@@ -42,7 +42,7 @@ public struct ImageError: Error, Sendable {
         self.underlying = underlying
     }
 
-    /// Returns the error with a source, unless it has one.
+    /// Returns the error with a source, unless it already has a source.
     public func withSource(_ source: String) -> ImageError {
         guard self.source == nil else { return self }
         var error = self
@@ -65,7 +65,7 @@ extension ImageError {
 }
 
 extension ImageError: CustomStringConvertible {
-    /// The source and the reason in one line: `SOURCE: REASON`.
+    /// The source and the reason on a single line: `SOURCE: REASON`.
     public var description: String {
         guard let source else { return reason }
         return "\(source): \(reason)"

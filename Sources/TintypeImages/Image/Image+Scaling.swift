@@ -18,7 +18,7 @@ extension Image {
         return try resized(to: size.scaled(toBytes: limit, bytesPerPixel: bytesPerPixel, frames: frames), pool: pool)
     }
 
-    /// Returns the image with other pixels. Those of the later frames of an animation are changed when they are due.
+    /// Returns the image with other pixels. Later frames of an animation are changed when they are due.
     package func mappingPixels(
         _ change: @escaping @Sendable (PixelBuffer) throws(ImageError) -> PixelBuffer
     ) throws(ImageError) -> Image {

@@ -1,9 +1,9 @@
 /// A picture: upright pixels, with the properties of their source. If its source moves, it also has an ``animation``.
 ///
-/// An image never changes, and copying one copies a reference. Its pixels are premultiplied RGBA; see ``PixelBuffer``. Those of an
-/// animation are its first frame; the others are decoded when they are due.
+/// An image never changes, and copying it copies a reference. Its pixels are premultiplied RGBA; see ``PixelBuffer``. The pixels
+/// of an animation are its first frame; the others are decoded when they are due.
 public struct Image: Sendable {
-    /// The contents of an image: one object, so that copies are cheap and caches can tell whether the image is still in use.
+    /// The contents of an image: a single object, so that copies are cheap and caches can tell whether the image is still in use.
     package final class Storage: Sendable {
         let pixels: PixelBuffer
         let properties: Properties
@@ -72,14 +72,14 @@ public struct Image: Sendable {
         storage = Storage(pixels, properties)
     }
 
-    /// Creates an animation of decoded frames, all of which stay in memory; `nil` without frames, or if their sizes differ. A single frame
+    /// Creates an animation of decoded frames that all stay in memory; `nil` without frames, or if their sizes differ. A single frame
     /// makes a still image.
     public init?(frames: [ImageFrame], properties: Properties = Properties()) {
         guard let animation = AnimatedImage(frames: frames, properties: properties) else { return nil }
         self.init(animation)
     }
 
-    /// Creates an image that moves. One frame makes a still image.
+    /// Creates an image that moves. A single frame makes a still image.
     public init(_ animation: AnimatedImage) { self = animation.poster.with(animation.isAnimated ? animation : nil) }
 
     package init(storage: Storage) { self.storage = storage }
@@ -89,7 +89,7 @@ public struct Image: Sendable {
     /// The frames of an image that moves; `nil` for a still image.
     ///
     /// Images from a memory cache have the same object as long as they are there, so that all players share its decoded frames. So have all
-    /// previews of one load, and its final image: the animation grows while its bytes arrive. See ``ImageRequest/isProgressive``.
+    /// previews of a load, and its final image: the animation grows while its bytes arrive. See ``ImageRequest/isProgressive``.
     public var animation: AnimatedImage? { storage.animation }
     public var properties: Properties { storage.properties }
 
@@ -114,14 +114,14 @@ public struct Image: Sendable {
         return size.width <= source.width && size.height <= source.height
     }
 
-    /// The duration of one pass through the frames; zero for a still image.
+    /// The duration of a pass through the frames; zero for a still image.
     public var duration: Duration { storage.animation?.duration ?? .zero }
 
     /// The memory of the image, in bytes: the pixels, the metadata and the color profile, and of an animation the bytes, or the frames that
     /// it was made of. Frames that players keep are not part of it.
     public var memoryCost: Int { storage.memoryCost }
 
-    /// Returns true if both are the same image, not merely equal ones.
+    /// Returns true if both are the same image, not merely equal images.
     public func isIdentical(to other: Image) -> Bool { storage === other.storage }
 
     /// Returns the same pixels with changed properties. An animation is played as often as they say.
@@ -135,12 +135,12 @@ public struct Image: Sendable {
         return Image(storage: Storage(pixels, properties, animation: animation, companion: companion))
     }
 
-    /// Returns the same image as the first frame of an animation, or as a still one.
+    /// Returns the same image as the first frame of an animation, or as a still image.
     package func with(_ animation: AnimatedImage?) -> Image {
         guard animation !== storage.animation else { return self }
         var properties = storage.properties
         properties.loopCount = animation?.loopCount ?? 0
-        // One first frame in memory: that which the animation has.
+        // The first frame is in memory only once: the animation has it.
         let pixels = animation?.poster.pixels ?? pixels
         return Image(storage: Storage(pixels, properties, animation: animation, companion: companion))
     }

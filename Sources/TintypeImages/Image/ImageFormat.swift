@@ -86,12 +86,12 @@ extension ImageFormat {
 
     /// Adds the media types and file name extensions of a format of the program's own, for the whole process.
     ///
-    /// A type or an extension that Tintype knows keeps its meaning. Registering a format again replaces what was registered before; the
+    /// A type or an extension that Tintype knows keeps its meaning. Registering a format again replaces the earlier registration; the
     /// formats in ``known`` can't be changed.
     /// - Parameters:
     ///   - format: The format.
-    ///   - mimeTypes: Its media types, the usual one first. Entries on disk are stored with it.
-    ///   - fileExtensions: Its file name extensions without the dot, the usual one first.
+    ///   - mimeTypes: Its media types, the most common first. Entries on disk are stored with it.
+    ///   - fileExtensions: Its file name extensions without the dot, the most common first.
     ///   - storesAlpha: True if its pixels can be transparent.
     public static func register(
         _ format: ImageFormat, mimeTypes: [String], fileExtensions: [String], storesAlpha: Bool = true
@@ -138,7 +138,7 @@ extension ImageFormat {
 
 extension ImageFormat {
     /// Returns the format to assume if the signature is ambiguous: ``raw`` for the file name or media type of a camera file,
-    /// whose signature is often that of TIFF; `nil` for all others.
+    /// whose signature is often TIFF's; `nil` for all others.
     ///
     /// The result is meant for ``DecodeOptions/formatHint``. Loads use it if their request has no hint.
     /// - Parameters:

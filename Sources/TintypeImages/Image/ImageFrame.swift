@@ -1,4 +1,4 @@
-/// One picture of an animation, with its duration.
+/// A picture of an animation, with its duration.
 public struct ImageFrame: Sendable, Equatable {
     public let pixels: PixelBuffer
     /// The duration of the frame; zero for a still image.

@@ -6,7 +6,7 @@ public struct ImageInfo: Sendable, Hashable {
     public var orientation: Orientation
     /// The number of frames: 1 for a still image.
     public var frameCount: Int
-    /// The number of pages of a document, such as a PDF or TIFF; 1 for other formats. The other properties are those of the page that
+    /// The number of pages of a document, such as a PDF or TIFF; 1 for other formats. The other properties belong to the page that
     /// was read.
     public var pageCount = 1
     /// The number of times that an animation is played, 0 to repeat it forever; `nil` for a still image.
@@ -15,7 +15,7 @@ public struct ImageInfo: Sendable, Hashable {
     public var frameDurations: [Duration]
     /// False if the header proves that every pixel is opaque. If it does not, only the decoded image can tell.
     public var hasAlpha: Bool
-    /// The bits of one component of a pixel; 8 for images with a palette, whose colors have 8 bits.
+    /// The bits of a component of a pixel; 8 for images with a palette, whose colors have 8 bits.
     public var bitsPerComponent: Int
     /// True for colors in PQ or HLG (ITU-R BT.2100).
     public var isHighDynamicRange: Bool

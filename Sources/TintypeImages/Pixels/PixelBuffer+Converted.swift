@@ -22,7 +22,7 @@ extension PixelBuffer {
         return result.freeze()
     }
 
-    /// Returns the four premultiplied components of one pixel of any format. 1 is the maximum of the integer formats.
+    /// Returns the four premultiplied components of a pixel of any format. 1 is the maximum of the integer formats.
     public func component(x: Int, y: Int) -> SIMD4<Float> {
         precondition(x >= 0 && x < width, "column \(x) of \(width)")
         return withRow(y) { row in

@@ -14,7 +14,7 @@ extension PixelBuffer {
         return target.freeze()
     }
 
-    /// Writes the target row by row. If sides are exchanged, it works in blocks: the part of the source for 16 target rows, one
+    /// Writes the target row by row. If sides are exchanged, it works in blocks: the part of the source for 16 target rows, a
     /// cache line in each of 64 rows, then stays in the first-level cache.
     private func copy<Pixel: BitwiseCopyable>(
         as: Pixel.Type, into target: borrowing MutablePixelBuffer, _ orientation: Orientation

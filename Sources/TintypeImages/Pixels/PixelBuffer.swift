@@ -16,7 +16,7 @@ public final class PixelBuffer: Sendable {
         self.bytesPerRow = bytesPerRow
     }
 
-    /// Creates a buffer of mapped memory that nobody writes any longer, and that is unmapped with the buffer. The caller unmaps the memory
+    /// Creates a buffer of mapped memory that is no longer written, and unmapped with the buffer. The caller unmaps the memory
     /// if the result is `nil`: where the pixels don't fit, and where a copy is better, because the system limits the number of mappings.
     package convenience init?(
         mapped base: UnsafeMutableRawPointer, count: Int, size: PixelSize, format: PixelFormat
@@ -42,7 +42,7 @@ public final class PixelBuffer: Sendable {
         try body(UnsafeRawBufferPointer(start: memory.base, count: byteCount))
     }
 
-    /// Gives access to the pixels of one row.
+    /// Gives access to the pixels of a row.
     public func withRow<Result, Failure: Error>(
         _ row: Int, _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -51,7 +51,7 @@ public final class PixelBuffer: Sendable {
             UnsafeRawBufferPointer(start: memory.base + row * bytesPerRow, count: width * format.bytesPerPixel))
     }
 
-    /// Returns the four components of one pixel of an 8-bit buffer. ``component(x:y:)`` supports every format.
+    /// Returns the four components of a pixel of an 8-bit buffer. ``component(x:y:)`` supports every format.
     public subscript(x: Int, y: Int) -> SIMD4<UInt8> {
         precondition(format == .rgba8 && x >= 0 && x < width, "column \(x) of \(width), \(format)")
         return withRow(y) { $0.loadUnaligned(fromByteOffset: x * 4, as: SIMD4<UInt8>.self) }

@@ -2,7 +2,7 @@
 ///
 /// Fresh memory is expensive: the kernel clears each page when it is first used, which can take as long as decoding a JPEG. The
 /// pool allocates blocks in size classes (eight for each power of two, so at most an eighth is unused) and keeps up to ``limit``
-/// bytes of free ones.
+/// bytes of free blocks.
 ///
 /// - Complexity: allocating and releasing a block are O(1).
 public final class PixelBufferPool: Sendable {
@@ -35,7 +35,7 @@ public final class PixelBufferPool: Sendable {
         public var freeBytes: Int
         /// The number of bytes in use.
         public var usedBytes: Int
-        /// The largest number of bytes that were in use at one time.
+        /// The largest number of bytes that were in use at the same time.
         public var peakBytes: Int
         /// The number of blocks that were reused.
         public var reused: Int
@@ -73,7 +73,7 @@ public final class PixelBufferPool: Sendable {
     }
 
     /// Returns a block of at least `bytes` bytes, or `nil` if the system has no memory.
-    /// - Parameter cleared: false if the contents may be those of an earlier image.
+    /// - Parameter cleared: false if the contents may come from an earlier image.
     func take(_ bytes: Int, cleared: Bool) -> PixelMemory? {
         let capacity = Self.sizeClass(bytes)
         let kept = state.withLock { state -> UInt? in

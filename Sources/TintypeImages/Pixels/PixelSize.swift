@@ -28,7 +28,7 @@ public struct PixelSize: Hashable, Sendable, CustomStringConvertible {
 extension PixelSize {
     /// Returns this size scaled to fit into a box.
     ///
-    /// The side that limits the size becomes equal to that of the box. With `preservingAspectRatio`, the other side follows,
+    /// The side that limits the size becomes equal to the box's. With `preservingAspectRatio`, the other side follows,
     /// rounded up to at least 1. An empty size or box leaves the size unchanged.
     /// - Parameters:
     ///   - box: the box.
@@ -52,7 +52,7 @@ extension PixelSize {
         return result
     }
 
-    /// Returns the smallest proportional size whose sides are at least those of a box, rounded up; this size if it is smaller.
+    /// Returns the smallest proportional size whose sides are at least as long as a box's, rounded up; this size if it is smaller.
     func scaled(toCover box: PixelSize) -> PixelSize {
         guard !isEmpty, !box.isEmpty, box.width < width, box.height < height else { return self }
         let isWide = Double(box.width) * Double(height) > Double(box.height) * Double(width)

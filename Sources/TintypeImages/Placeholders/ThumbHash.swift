@@ -13,7 +13,7 @@ public struct ThumbHash: Sendable, Hashable, CustomStringConvertible {
     public var description: String { base64 }
 
     /// Creates a hash from its bytes.
-    /// - Throws: ``ImageError/Code/corruptImage`` for bytes that are no ThumbHash.
+    /// - Throws: ``ImageError/Code/corruptImage`` for bytes that aren't a ThumbHash.
     public init(bytes: Data) throws(ImageError) {
         guard let header = ThumbHashHeader(Array(bytes.prefix(6))) else {
             throw Self.malformed("it has \(bytes.count) bytes")
@@ -26,7 +26,7 @@ public struct ThumbHash: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Creates a hash from Base64.
-    /// - Throws: ``ImageError/Code/corruptImage`` for a string that is no ThumbHash.
+    /// - Throws: ``ImageError/Code/corruptImage`` for a string that isn't a ThumbHash.
     public init(base64: String) throws(ImageError) {
         guard base64.utf8.count <= 100, let bytes = Data(base64Encoded: base64) else {
             throw Self.malformed("the string isn't Base64 of a hash")
@@ -195,7 +195,7 @@ struct ThumbHashWaves {
         }
         self.header = header
         luminance = read(header.components, header.luminanceScale)
-        // A quarter more saturation makes up for what quantization loses.
+        // A quarter more saturation makes up for the loss by quantization.
         yellowBlue = read((3, 3), header.yellowBlueScale * 1.25)
         redGreen = read((3, 3), header.redGreenScale * 1.25)
         alpha = header.hasAlpha ? read((5, 5), header.alphaScale) : []

@@ -7,7 +7,7 @@ package enum LanczosFilter {
     /// values from there on, which are not normalized.
     /// - Parameters:
     ///   - source: the number of source samples.
-    ///   - extent: the number of source samples, from the first one, that the target shows.
+    ///   - extent: the number of source samples, from the first, that the target shows.
     ///   - part: the target samples to calculate; `nil` for all.
     package static func forEachSample(
         source: Int, extent: Double, target: Int, part: Range<Int>? = nil,

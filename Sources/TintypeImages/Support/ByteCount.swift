@@ -1,6 +1,6 @@
 /// A number of bytes with a unit: `.megabytes(100)`.
 ///
-/// Units are decimal, like those of storage devices and of `du --si`: a megabyte is 1,000,000 bytes.
+/// Units are decimal, as for storage devices and in `du --si`: a megabyte is 1,000,000 bytes.
 public struct ByteCount: Hashable, Comparable, Sendable, ExpressibleByIntegerLiteral, CustomStringConvertible {
     public var bytes: Int
 
@@ -22,7 +22,7 @@ public struct ByteCount: Hashable, Comparable, Sendable, ExpressibleByIntegerLit
         return ByteCount(overflow ? .max : product)
     }
 
-    /// The count with one decimal in the largest unit that fits, such as `2.5 MB`.
+    /// The count with a single decimal in the largest unit that fits, such as `2.5 MB`.
     public var description: String {
         if self == .unlimited { return "unlimited" }
         for (size, unit) in [(1_000_000_000, "GB"), (1_000_000, "MB"), (1_000, "kB")] where bytes.magnitude >= size {

@@ -23,7 +23,7 @@ extension Duration {
 }
 
 extension Duration {
-    /// The longest time limit. Longer ones overflow clocks, and never expire in practice.
+    /// The longest time limit. Longer durations overflow clocks, and never expire in practice.
     package static let longestLimit = Duration.seconds(10 * 365 * 86_400)
 
     /// A time limit in the range that clocks can handle.

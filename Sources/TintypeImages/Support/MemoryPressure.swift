@@ -30,7 +30,7 @@ public final class MemoryPressure: Sendable {
         public func cancel() { end() }
     }
 
-    /// An owner's observation of at most one source of pressure.
+    /// An owner's observation of a single source, or none, of pressure.
     package final class Subscription: Sendable {
         private let observation = Lock<Observation?>(nil)
 
@@ -95,7 +95,7 @@ protocol PressureSignals: Sendable {
     func close()
 }
 
-/// The reason why there are no signals, until somebody logs it.
+/// The reason why there are no signals, until it is logged.
 private final class AbsenceOfSignals: Sendable {
     private let reason = Lock<String?>(nil)
 

@@ -30,7 +30,7 @@ extension Image {
         }.get()
     }
 
-    /// Returns the result of one transformer, with the metadata of this image unless the transformer changes it.
+    /// Returns the result of a transformer, with the metadata of this image unless the transformer changes it.
     func applying(_ transformer: any ImageTransformer) throws -> Image {
         try TransformContext.current.checkCancellation()
         let result = try transformer.transform(firstFrame).with { $0.isTransformed = true }

@@ -2,7 +2,7 @@ internal import CIsolation
 internal import Glibc
 internal import TintypeImages
 
-/// The way in which a worker ended.
+/// The cause of a worker's end.
 struct WorkerEnding: Sendable {
     /// The signal, or zero.
     var signal: Int32 = 0

@@ -28,7 +28,7 @@ public struct FailureLifetimes: Sendable, Hashable {
     /// Lifetimes that remember no failure.
     public static let none = FailureLifetimes(missing: .zero, undecodable: .zero, permanent: .zero, temporary: .zero)
 
-    /// How long a failure is remembered.
+    /// The lifetime of a remembered failure.
     /// - Parameter isTemporary: true if the loader doesn't want it to be remembered.
     func lifetime(of error: ImageError, isTemporary: Bool) -> Duration {
         guard !isTemporary else { return temporary }

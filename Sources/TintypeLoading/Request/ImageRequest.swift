@@ -20,7 +20,7 @@ public struct ImageRequest: Sendable {
 
     // MARK: The image
 
-    /// How the bytes become an image; part of the image's cache key.
+    /// The decoding of the bytes into an image; part of the image's cache key.
     public var decode = DecodeOptions()
     /// The transformer for the decoded image; its key is part of the image's cache key, and must not be empty.
     public var transformer: (any ImageTransformer)?

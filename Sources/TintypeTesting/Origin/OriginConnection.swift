@@ -5,7 +5,7 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import NIOHTTP2
 
-/// One connection of an ``OriginServer``, or one stream of a connection of HTTP/2. NIO parses the requests. Answers in HTTP/1.1 are written
+/// A connection of an ``OriginServer``, or a stream of a connection of HTTP/2. NIO parses the requests. Answers in HTTP/1.1 are written
 /// byte for byte, because many of them are wrong on purpose.
 struct OriginConnection: Sendable {
     private let channel: any Channel
@@ -22,7 +22,7 @@ struct OriginConnection: Sendable {
         if isClosed { channel.close(promise: nil) }
     }
 
-    /// Starts to answer the requests of a connection of HTTP/2, each of which has a stream. Runs on its event loop.
+    /// Starts to answer the requests of a connection of HTTP/2, which each have a stream. Runs on its event loop.
     static func startHTTP2(on channel: any Channel, state: OriginState, handler: @escaping OriginServer.Handler) throws
     {
         let (number, isClosed) = register(channel, state)
@@ -40,7 +40,7 @@ struct OriginConnection: Sendable {
         if isClosed { channel.close(promise: nil) }
     }
 
-    /// Starts a connection on which nothing is answered.
+    /// Starts a connection that is never answered.
     static func startSilently(on channel: any Channel, state: OriginState) {
         if register(channel, state).isClosed { channel.close(promise: nil) }
     }

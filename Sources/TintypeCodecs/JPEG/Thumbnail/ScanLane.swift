@@ -3,7 +3,7 @@ internal import CKernels
 /// A stream with the part of the scan that it decodes, and its place for records.
 struct ScanLane {
     var stream = ScanStream()
-    /// The first record ends at `top`, and the last one starts at `low` or above.
+    /// The first record ends at `top`, and the last starts at `low` or above.
     let top: Int
     let low: Int
     /// The bits of the part. For a guess, the start moves to the MCU that was found.
@@ -58,7 +58,7 @@ struct ScanLane {
     }
 
     /// Decodes a single symbol, of any length.
-    /// - Returns: false if there is no such code, or something else is wrong.
+    /// - Returns: false if the code is invalid, or something else is wrong.
     @inline(never)
     mutating func step(_ coding: ScanCoding, _ data: RawSpan, _ records: inout MutableRawSpan) -> Bool {
         let block = stream.block

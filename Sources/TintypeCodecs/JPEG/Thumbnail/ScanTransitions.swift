@@ -6,7 +6,7 @@ struct ScanTransitions {
 
     static let size = 1 << 12
 
-    /// The state in which a block of an MCU starts. States count coefficients, 256 for each block, and are inverted, so that adding one to
+    /// The state at the start of a block of an MCU. States count coefficients, 256 for each block, and are inverted, so that adding 1 to
     /// an address of a record moves down by a coefficient.
     static func beginning(of block: Int) -> Int { ~(block << 8 - 1) }
 

@@ -26,7 +26,7 @@ public enum BlendMode: String, Sendable, Hashable, CaseIterable {
     case sourceAtop
     /// The destination over the source, where the source is.
     case destinationAtop
-    /// Each where the other one isn't.
+    /// Each where the other isn't.
     case xor
     /// The sum.
     case plusLighter
@@ -37,7 +37,7 @@ public enum BlendMode: String, Sendable, Hashable, CaseIterable {
     case multiply, screen, overlay, darken, lighten, colorDodge, colorBurn, hardLight, softLight, difference, exclusion
     case hue, saturation, color, luminosity
 
-    /// Returns premultiplied components of a source combined with those of a destination.
+    /// Returns premultiplied components of a source combined with a destination's.
     func blend(_ source: SIMD4<Float>, with destination: SIMD4<Float>) -> SIMD4<Float> {
         let (s, d) = (source, destination)
         switch self {

@@ -2,7 +2,7 @@ internal import Glibc
 
 /// A matrix of four rows and five columns that maps straight, gamma-encoded RGBA to RGBA. The fifth column is added.
 ///
-/// Components range from 0 to 1. The rows are those of red, green, blue and alpha, as in SVG's `feColorMatrix` (Filter Effects
+/// Components range from 0 to 1. The rows produce red, green, blue and alpha, as in SVG's `feColorMatrix` (Filter Effects
 /// Module Level 1).
 public struct ColorMatrix: Sendable, Hashable {
     /// The 20 numbers, row by row.
@@ -92,7 +92,7 @@ public struct ColorMatrix: Sendable, Hashable {
         ])
     }
 
-    /// Returns the matrix that applies this one first, and then another, without limiting components in between.
+    /// Returns the matrix that applies this matrix first, and then another, without limiting components in between.
     public func concatenated(with next: ColorMatrix) -> ColorMatrix {
         ColorMatrix(
             rows: (0..<4).map { row in

@@ -91,9 +91,9 @@ extension ImageTransformer where Self == ImageTransformers {
     /// - Parameters:
     ///   - overlay: the image to draw, or the animation whose first frame is drawn.
     ///   - anchor: the place: a point of the overlay lies on the same point of the image.
-    ///   - offsetX: the pixels by which the overlay lies farther to the right.
-    ///   - offsetY: the pixels by which it lies farther down.
-    ///   - width: the width at which it is drawn, with its proportions; `nil` for its own size.
+    ///   - offsetX: the overlay's shift to the right, in pixels.
+    ///   - offsetY: its shift downward, in pixels.
+    ///   - width: its drawn width, with its proportions; `nil` for its own size.
     ///   - opacity: its opacity, from 0 to 1.
     ///   - mode: its combination with the image, in the area that it covers.
     public static func overlay(

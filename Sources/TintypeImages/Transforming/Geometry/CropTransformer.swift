@@ -59,7 +59,7 @@ struct CropTransformer: ImageTransformer {
 
 extension ImageTransformer where Self == ImageTransformers {
     /// A transformer that keeps a part of an image.
-    /// - Parameter rect: the part. What lies outside the image is left out; a load fails with
+    /// - Parameter rect: the part. A part outside the image is left out; a load fails with
     ///   ``ImageError/Code/transformFailed`` if nothing remains.
     public static func crop(_ rect: PixelRect) -> ImageTransformers {
         ImageTransformers([CropTransformer(area: .rect(rect))])
@@ -67,7 +67,7 @@ extension ImageTransformer where Self == ImageTransformers {
 
     /// A transformer that keeps a part of a given size.
     ///
-    /// With ``CropPosition/smart``, the part is the one with the most edges, saturated colors and skin tones, slightly
+    /// With ``CropPosition/smart``, the part is the area with the most edges, saturated colors and skin tones, slightly
     /// preferring the center. The content is judged on a reduction to 96 pixels.
     /// - Parameters:
     ///   - width: the width in pixels. A smaller image keeps its width.

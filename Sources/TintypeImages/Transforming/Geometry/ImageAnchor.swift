@@ -1,4 +1,4 @@
-/// A point of an image in relation to its size: 0, 0 is the upper left corner, and 1, 1 the lower right one.
+/// A point of an image in relation to its size: 0, 0 is the upper left corner, and 1, 1 the lower right corner.
 public struct ImageAnchor: Sendable, Hashable {
     public var x: Double
     public var y: Double
@@ -67,10 +67,10 @@ public enum CropPosition: Sendable, Hashable {
         }
     }
 
-    /// Returns the part of a canvas with a size, which is at most that of the canvas.
+    /// Returns the part of a canvas with a size, which is at most the canvas's size.
     /// - Parameters:
     ///   - size: the size of the part.
-    ///   - canvas: the size at which the pixels are shown.
+    ///   - canvas: the displayed size of the pixels.
     ///   - pixels: the pixels that the canvas shows.
     func part(
         _ size: PixelSize, of canvas: PixelSize, showing pixels: PixelBuffer, _ context: TransformContext

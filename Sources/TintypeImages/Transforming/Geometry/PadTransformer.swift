@@ -54,7 +54,7 @@ struct PadTransformer: ImageTransformer {
         }
     }
 
-    /// Returns a canvas of one color with the image on it, whose pixels replace the color.
+    /// Returns a canvas of a uniform color with the image on it, whose pixels replace the color.
     static func placing(
         _ image: Image, on size: PixelSize, x: Int, y: Int, color: PixelColor, _ context: TransformContext
     ) throws(ImageError) -> Image {

@@ -18,7 +18,7 @@ struct RotateTransformer: ImageTransformer {
 
     var key: String {
         var key = TransformKey("rotate").with("degrees", degrees)
-        // A canvas of the same size is filled by half a turn, and an expanding one by quarter turns.
+        // A canvas of the same size is filled by half a turn, and an expanding canvas by quarter turns.
         let showsBackground = degrees.truncatingRemainder(dividingBy: expands ? 90 : 180) != 0
         if degrees.truncatingRemainder(dividingBy: 180) != 0 { key = key.with("clips", if: !expands) }
         if showsBackground { key = key.with("background", background, default: .clear) }
