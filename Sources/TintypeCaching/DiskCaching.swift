@@ -76,7 +76,9 @@ public struct DiskCacheEntry: Sendable, Equatable {
     /// The time that the entry stays valid after the last store or read. Each read extends it, but never beyond
     /// ``expires``. At least zero; `nil` for no such limit.
     public var idleLifetime: Duration?
+    /// The media type that the source stated, such as `image/jpeg`.
     public var mimeType: String?
+    /// The values that let an HTTP server say whether the entry is still current.
     public var validators: CacheValidators?
     /// The program's own bytes, which are stored with the image.
     public var extendedData: Data?
@@ -85,6 +87,7 @@ public struct DiskCacheEntry: Sendable, Equatable {
     /// The response that brought the image, which decides how long HTTP lets it be used; `nil` if the program stored it.
     public var response: StoredResponse?
 
+    /// Creates an entry. Each parameter sets the property of the same name.
     public init(
         data: Data, created: Date, expires: Date? = nil, mimeType: String? = nil, validators: CacheValidators? = nil,
         extendedData: Data? = nil, idleLifetime: Duration? = nil, imageProperties: Data? = nil,
@@ -104,9 +107,12 @@ public struct DiskCacheEntry: Sendable, Equatable {
 
 /// A number of entries, such as a cache's or the removed entries, and the space that they take.
 public struct CacheUsage: Sendable, Hashable, Codable {
+    /// The number of entries.
     public var entries: Int
+    /// The space that the entries take, in bytes.
     public var bytes: Int
 
+    /// Creates a usage. Each parameter sets the property of the same name.
     public init(entries: Int = 0, bytes: Int = 0) {
         self.entries = entries
         self.bytes = bytes

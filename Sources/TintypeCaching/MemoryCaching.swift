@@ -20,6 +20,7 @@ public protocol MemoryCaching: Sendable {
     @discardableResult func removeExpired() -> CacheUsage
     /// Purges the least valuable images until the others use at most `bytes`.
     func trim(to bytes: ByteCount)
+    /// The hits, misses, stores, and contents of the cache.
     var statistics: CacheStatistics { get }
 }
 
@@ -37,14 +38,18 @@ public struct CacheStatistics: Sendable, Hashable, Codable {
     public var entries = 0
     /// The number of bytes that they use.
     public var bytes = 0
+    /// The number of lookups that found an image.
     public var hits = 0
+    /// The number of lookups that found nothing.
     public var misses = 0
+    /// The number of stored images.
     public var stores = 0
     /// The number of entries that were evicted to keep to the limits.
     public var evictions = 0
     /// The number of entries that were damaged and discarded.
     public var corruptions = 0
 
+    /// Creates statistics of an empty, unused cache.
     public init() {}
 
     /// The fraction of lookups that were hits, from 0 to 1; 0 before the first lookup.

@@ -1,5 +1,6 @@
 /// A disk cache that stores nothing: the disk of a ``MemoryImageCache``.
 public struct NoDiskCache: DiskCaching {
+    /// Creates a cache that stores nothing.
     public init() {}
 
     public func entry(forKey key: ImageKey, priority: WorkPriority) async -> DiskCacheEntry? { nil }

@@ -46,6 +46,7 @@ extension PayloadCodec: Hashable {
         left.identifier == right.identifier
     }
 
+    /// Hashes the identifier.
     public func hash(into hasher: inout Hasher) { hasher.combine(identifier) }
 }
 

@@ -3,7 +3,9 @@
 /// A load takes the number when it starts, and stores its image only while the number still permits that. So a removal wins over every
 /// store that started before its end.
 public struct RemovalCount: Hashable, Sendable {
+    /// The number of removals from memory.
     public var memory: Int
+    /// The number of removals from disk.
     public var disk: Int
     /// The layers with removals in progress. An entry that a load finds meanwhile may be gone a moment later.
     public var removing: CacheLayers

@@ -6,6 +6,7 @@ public import FoundationEssentials
 @MainActor public final class DisplayLoad {
     /// The request; `nil` if there was none.
     public let request: ImageRequest?
+    /// The slot that the load fills.
     public let slot: ImageSlot
     let settings: DisplaySettings
     private weak var binding: ImageBinding?
@@ -43,6 +44,7 @@ public import FoundationEssentials
 
     // MARK: For programs
 
+    /// The URL of the request; `nil` without a request.
     public var url: URL? { request?.url }
 
     /// The received part, from 0 to 1; `nil` while it is unknown. It is 1 when the image is there, wherever it came from.

@@ -1,6 +1,9 @@
 /// Options for showing an image in a display, under the names that SDWebImage made known.
 public struct DisplayOptions: OptionSet, Sendable, Hashable {
+    /// The bits of the options.
     public let rawValue: UInt8
+    /// Creates options from their bits.
+    /// - Parameter rawValue: the bits of the options.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// Shows the placeholder only if the load ends without an image.

@@ -12,9 +12,15 @@ public struct DisplayedImage: Sendable {
         case failure
     }
 
+    /// The image to show.
     public var image: Image
+    /// The reason why it is shown.
     public var role: Role
 
+    /// Creates a displayed image.
+    /// - Parameters:
+    ///   - image: the image to show.
+    ///   - role: the reason why it is shown.
     public init(_ image: Image, role: Role) {
         self.image = image
         self.role = role

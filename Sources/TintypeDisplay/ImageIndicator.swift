@@ -13,7 +13,10 @@
 
 /// The kind of an indicator. A display ignores kinds that it doesn't have.
 public struct IndicatorStyle: RawRepresentable, Sendable, Hashable {
+    /// The name of the style.
     public let rawValue: String
+    /// Creates a style of a display's own.
+    /// - Parameter rawValue: the name of the style.
     public init(rawValue: String) { self.rawValue = rawValue }
 
     /// A spinner, for a load of unknown length.

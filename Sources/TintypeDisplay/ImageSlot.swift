@@ -2,7 +2,10 @@
 ///
 /// Loads for the same slot replace each other; loads for different slots are independent. Programs may name slots of their own.
 public struct ImageSlot: RawRepresentable, Sendable, Hashable {
+    /// The name of the slot.
     public let rawValue: String
+    /// Creates a slot of a display's own.
+    /// - Parameter rawValue: the name of the slot.
     public init(rawValue: String) { self.rawValue = rawValue }
 
     /// The image of a display that shows a single image.

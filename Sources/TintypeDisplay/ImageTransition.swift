@@ -12,9 +12,17 @@ public struct ImageTransition: Sendable {
 
     /// A side of a display.
     public enum Edge: Sendable, Hashable, CaseIterable {
-        case left, right, top, bottom
+        /// The left side.
+        case left
+        /// The right side.
+        case right
+        /// The upper side.
+        case top
+        /// The lower side.
+        case bottom
     }
 
+    /// The movement.
     public var effect: Effect
     /// The duration; zero or less shows the image at once.
     public var duration: Duration
@@ -23,6 +31,10 @@ public struct ImageTransition: Sendable {
     /// A closure that is called once at the end, with false if the transition was interrupted.
     public var completion: (@MainActor @Sendable (_ isFinished: Bool) -> Void)?
 
+    /// Creates a transition.
+    /// - Parameters:
+    ///   - effect: the movement.
+    ///   - duration: the duration; zero or less shows the image at once.
     public init(_ effect: Effect, duration: Duration) {
         self.effect = effect
         self.duration = duration

@@ -9,7 +9,14 @@ public import TintypeDisplay
 @MainActor public final class TintypeButton: ImageWidget {
     /// A state of a button.
     public enum State: String, Sendable, CaseIterable {
-        case normal, hover, pressed, disabled
+        /// Neither the pointer nor the keyboard acts on the button.
+        case normal
+        /// The pointer is over the button.
+        case hover
+        /// The button is held down.
+        case pressed
+        /// The button doesn't react, because it is insensitive.
+        case disabled
     }
 
     /// Creates a button with a `GtkButton` of its own.

@@ -6,12 +6,15 @@ public import TintypeLoading
 public struct SampleDNG {
     /// The picture that the sensor captures.
     public var picture: PixelBuffer
+    /// The orientation that the file states.
     public var orientation = Orientation.up
     /// The camera's preview: a JPEG with its size.
     public var preview: (data: Data, size: PixelSize)?
     /// The size in the header, if it differs from the picture's.
     public var claimedSize: PixelSize?
 
+    /// Creates a file of a picture.
+    /// - Parameter picture: the pixels.
     public init(picture: PixelBuffer) { self.picture = picture }
 
     private struct Entry {

@@ -9,6 +9,7 @@ public struct WaitTimeout: Error, Sendable, Hashable, CustomStringConvertible {
     /// - Parameter limit: the time limit.
     public init(limit: Duration) { self.limit = limit }
 
+    /// The time limit that passed.
     public var description: String { "the condition did not become true within \(limit)" }
 }
 

@@ -9,10 +9,15 @@ extension DiskCache {
         public var bytes: Int
         /// The space that the file takes on the disk, in whole blocks.
         public var fileBytes: Int
+        /// The time when the entry was stored.
         public var created: Date
+        /// The time of the last use, to within an eighth of the age of eviction.
         public var accessed: Date
+        /// The time when the entry expires; `nil` if it has no fixed end.
         public var expires: Date?
+        /// The media type that the source stated, such as `image/jpeg`.
         public var mimeType: String?
+        /// The values that let an HTTP server say whether the entry is still current.
         public var validators: CacheValidators?
         /// See ``DiskCacheEntry/idleLifetime``.
         public var idleLifetime: Duration?
@@ -126,5 +131,6 @@ public struct CacheVerification: Sendable, Hashable {
     /// The keys of the entries that were damaged, and are discarded.
     public var damaged: [ImageKey] = []
 
+    /// Creates a report of no entries.
     public init() {}
 }

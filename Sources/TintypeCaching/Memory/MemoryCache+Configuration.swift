@@ -31,6 +31,8 @@ extension MemoryCache {
         /// True to still find evicted images while another part of the program holds them; this is the default.
         public var keepsWeakReferences: Bool
 
+        /// Creates a configuration. Each parameter sets the property of the same name.
+        /// - Parameter capacity: the most memory; `nil` for a share of the machine's or the container's memory.
         public init(
             capacity: ByteCount? = nil, capacityAfterPurge: ByteCount? = nil, maximumCount: Int? = nil,
             maximumEntryBytes: ByteCount? = nil, timeToLive: Duration? = nil, policy: Policy = .adaptive,
@@ -65,6 +67,7 @@ extension MemoryCache {
         /// The largest number of images in the class.
         public var count: Int
 
+        /// Creates a size class. Each parameter sets the property of the same name.
         public init(upTo: ByteCount, count: Int) {
             self.upTo = upTo
             self.count = count
@@ -73,9 +76,12 @@ extension MemoryCache {
 
     /// The fractions of the capacity, from 0 to 1, that remain at each level of memory pressure.
     public struct Watermarks: Sendable, Hashable {
+        /// The fraction that remains at ``MemoryPressure/Level/warning``.
         public var warning: Double
+        /// The fraction that remains at ``MemoryPressure/Level/critical``.
         public var critical: Double
 
+        /// Creates watermarks. Each parameter sets the property of the same name.
         public init(warning: Double = 0.5, critical: Double = 0.1) {
             self.warning = warning
             self.critical = critical

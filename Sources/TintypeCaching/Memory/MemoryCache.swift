@@ -25,6 +25,8 @@ public final class MemoryCache: MemoryCaching {
     private let now: @Sendable () -> Duration
     private let subscription = MemoryPressure.Subscription()
 
+    /// Creates a cache.
+    /// - Parameter configuration: the limits and the policy.
     public convenience init(_ configuration: Configuration = Configuration()) {
         let start = ContinuousClock.now
         self.init(configuration, now: { ContinuousClock.now - start })
@@ -102,6 +104,7 @@ public final class MemoryCache: MemoryCaching {
         }
     }
 
+    /// The hits, misses, stores, and contents of the cache.
     public var statistics: CacheStatistics { state.withLock { $0.statistics } }
 
     private func time() -> Int64 { now().inNanoseconds }

@@ -21,12 +21,19 @@ public struct AVIFCoder: AnimatedImageCoder {
     public enum Decoder: String, Sendable, Hashable, CaseIterable {
         /// The first decoder that libavif has, which is dav1d in Debian.
         case automatic
-        case dav1d, libgav1, aom
+        /// dav1d, usually the fastest.
+        case dav1d
+        /// libgav1, made for small devices.
+        case libgav1
+        /// The reference decoder of AV1.
+        case aom
     }
 
     /// The library that decodes the AV1 data.
     public let decoder: Decoder
 
+    /// Creates a coder.
+    /// - Parameter decoder: the library that decodes AV1.
     public init(decoder: Decoder = .automatic) { self.decoder = decoder }
 
     public var decodableFormats: Set<ImageFormat> { [.avif] }

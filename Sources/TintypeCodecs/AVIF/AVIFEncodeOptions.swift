@@ -20,6 +20,7 @@ public struct AVIFEncodeOptions: FormatEncodeOptions {
     public enum Codec: String, Sendable, Hashable, CaseIterable {
         /// The first encoder that libavif has, which is libaom in Debian.
         case automatic
+        /// The reference encoder of AV1.
         case aom
         /// Does not support `EncodeOptions.lossless`.
         case rav1e

@@ -6,6 +6,7 @@ public import TintypeImages
 /// Reads 1 to 32 bits per pixel, palettes, bit fields with alpha, both directions, run lengths of 4 and 8 bits, and whole JPEG
 /// and PNG files instead of pixels. Pixels of 32 bits without bit fields are opaque, as in Windows.
 public struct BMPCoder: ImageCoder {
+    /// Creates a coder.
     public init() {}
 
     public var decodableFormats: Set<ImageFormat> { [.bmp] }

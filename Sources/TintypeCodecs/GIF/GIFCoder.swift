@@ -6,6 +6,7 @@ public import TintypeImages
 /// Frames are drawn as in browsers: a cleared area becomes transparent, and frames are clipped to the logical screen. An
 /// animation without a loop extension plays once. A delay under 11 ms counts as 100 ms.
 public struct GIFCoder: AnimatedImageCoder, ProgressiveImageCoder {
+    /// Creates a coder.
     public init() {}
 
     public var decodableFormats: Set<ImageFormat> { [.gif] }

@@ -22,6 +22,7 @@ public import TintypeImages
 /// - A truncated still image has no partial image.
 /// - A damaged picture with a part that was never decoded is an error.
 public struct HEIFCoder: AnimatedImageCoder, ProgressiveImageCoder {
+    /// Creates a coder.
     public init() {}
 
     public var decodableFormats: Set<ImageFormat> { [.heic, .heif] }

@@ -13,6 +13,7 @@ public import TintypeImages
 /// - libjxl decodes a frame in a single call. So cancellation takes effect between frames, and while rows are converted.
 /// - A truncated file has a partial image with everything that libjxl can show of the frame, if the options allow it.
 public struct JXLCoder: AnimatedImageCoder, ProgressiveImageCoder {
+    /// Creates a coder.
     public init() {}
 
     public var decodableFormats: Set<ImageFormat> { [.jxl] }

@@ -23,6 +23,7 @@ public struct PDFCoder: ImageCoder {
     /// The largest document, in bytes.
     public static let maximumBytes = 256 << 20
 
+    /// Creates a coder.
     public init() {}
 
     public var decodableFormats: Set<ImageFormat> { [.pdf] }

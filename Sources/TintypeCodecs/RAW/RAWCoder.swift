@@ -16,6 +16,7 @@ public import TintypeImages
 /// - Cancellation takes effect at libraw's next step. The longest step, which interpolates the colors between the sensor's
 ///   pixels, takes most of the time.
 public struct RAWCoder: ImageCoder {
+    /// Creates a coder.
     public init() {}
 
     public var decodableFormats: Set<ImageFormat> { [.raw] }

@@ -20,6 +20,7 @@ public struct SVGCoder: ImageCoder {
     /// The largest document, in bytes.
     public static let maximumBytes = 32 << 20
 
+    /// Creates a coder.
     public init() {}
 
     public var decodableFormats: Set<ImageFormat> { [.svg] }

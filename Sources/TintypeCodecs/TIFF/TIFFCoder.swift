@@ -9,6 +9,7 @@ public import TintypeImages
 /// - With ``DecodeOptions/decodeToHDR``, pages of more than 8 bits become 16.
 /// - All eight orientations are applied.
 public struct TIFFCoder: ImageCoder {
+    /// Creates a coder.
     public init() {}
 
     public var decodableFormats: Set<ImageFormat> { [.tiff] }

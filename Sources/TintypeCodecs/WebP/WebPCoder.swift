@@ -6,6 +6,7 @@ public import TintypeImages
 /// An EXIF orientation is applied, and an embedded ICC profile is converted to sRGB. The background of an animation is always
 /// transparent, regardless of its color in the file. A loop count of 0 repeats forever.
 public struct WebPCoder: AnimatedImageCoder, ProgressiveImageCoder {
+    /// Creates a coder.
     public init() {}
 
     public var decodableFormats: Set<ImageFormat> { [.webp] }

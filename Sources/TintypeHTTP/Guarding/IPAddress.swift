@@ -37,6 +37,7 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
         return isMapped || isTranslated ? IPAddress(bytes: Array(bytes[12...])) : nil
     }
 
+    /// The usual spelling: dotted decimal, or RFC 5952 for version 6.
     public var description: String {
         var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN) + 1)
         let family = isVersion6 ? AF_INET6 : AF_INET
@@ -81,6 +82,7 @@ public struct IPNetwork: Sendable, Hashable, CustomStringConvertible {
         (self.address, prefixLength) = (address, length)
     }
 
+    /// The address and the length of the prefix, such as `10.0.0.0/8`.
     public var description: String { "\(address)/\(prefixLength)" }
 
     /// Returns true if an address belongs to the network.

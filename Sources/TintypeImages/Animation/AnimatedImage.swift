@@ -112,6 +112,7 @@ public final class AnimatedImage: Sendable {
     public var info: ImageInfo { contents.known.info }
     /// The duration of each frame. It is 100 ms where the header doesn't tell.
     public var frameDurations: [Duration] { contents.known.durations }
+    /// The number of frames that have arrived.
     public var frameCount: Int { frameDurations.count }
     /// True if there is more than one frame.
     public var isAnimated: Bool { frameCount > 1 }
@@ -271,9 +272,11 @@ extension AnimatedImage: Hashable {
     }
 
     // Considers only properties that don't change while bytes arrive.
+    /// Hashes the size.
     public func hash(into hasher: inout Hasher) { hasher.combine(size) }
 }
 
 extension AnimatedImage: CustomStringConvertible {
+    /// The format, the size, the number of frames, and the duration.
     public var description: String { "\(info.format.rawValue) \(size), \(frameCount) frames in \(duration)" }
 }

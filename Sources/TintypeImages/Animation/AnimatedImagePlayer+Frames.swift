@@ -11,15 +11,19 @@ extension AnimatedImagePlayer {
 
     /// The frames of an animation, each at its time.
     public struct Frames: AsyncSequence, Sendable {
+        /// A frame with its position and its damage.
         public typealias Element = AnimationFrame
+        /// The sequence doesn't fail.
         public typealias Failure = Never
         let player: AnimatedImagePlayer
 
+        /// Creates an iterator that advances the player.
         public func makeAsyncIterator() -> Iterator { Iterator(player) }
     }
 }
 
 extension AnimatedImagePlayer.Frames {
+    /// An iterator that advances its player.
     public final class Iterator: AsyncIteratorProtocol {
         private let player: AnimatedImagePlayer
         private let alarm: Alarm
@@ -39,6 +43,7 @@ extension AnimatedImagePlayer.Frames {
         /// Waits for the next frame; `nil` after the last frame, and in a canceled task.
         public func next() async -> AnimationFrame? { await next(isolation: nil) }
 
+        /// Waits until the next frame is due, and returns it; `nil` after the last frame, and in a canceled task.
         public func next(isolation actor: isolated (any Actor)?) async -> AnimationFrame? {
             while !isFinished, !Task.isCancelled {
                 let time = player.now()

@@ -11,6 +11,7 @@
 /// A player plays from its creation on; time starts at the first call of ``advance(to:)``. All members may be used from any thread.
 /// Decoding is shared by all players of an ``AnimatedImage``, which may be at different frames.
 public final class AnimatedImagePlayer: Sendable {
+    /// The animation that is played.
     public let image: AnimatedImage
     let now: @Sendable () -> Duration
     /// Sleeps until a time of ``now``.

@@ -38,9 +38,11 @@ public struct AnimationTimeline: Sendable, Hashable {
     /// The shortest time that a frame is shown, so that no animation runs through endless passes in no time.
     public static let shortestDuration = Duration.milliseconds(1)
 
+    /// The order of the frames.
     public let mode: PlaybackMode
     /// The number of passes; 0 for endless playback.
     public let loopCount: Int
+    /// The number of frames of the animation.
     public let frameCount: Int
     /// True if there will be more frames.
     public let isArriving: Bool

@@ -65,6 +65,7 @@ public final class DecodeBudget: Sendable {
         set { admit { $0.setLimit(newValue.bytes) } }
     }
 
+    /// The memory in use, the waits, and the refusals so far.
     public var statistics: Statistics {
         state.withLock { state in
             Statistics(

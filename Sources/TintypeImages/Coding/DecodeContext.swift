@@ -1,6 +1,8 @@
 /// The environment of a coder: limits, sources of memory and their budget, and a check for cancellation.
 public struct DecodeContext: Sendable {
+    /// The limits to compare a header with, before memory is allocated.
     public var limits: DecodeLimits
+    /// The pool to take memory for pixels from.
     public var pool: PixelBufferPool
     /// The memory that all decodes together may use.
     public var budget: DecodeBudget

@@ -46,6 +46,7 @@ public struct DecodeOptions: Sendable, Hashable {
         set { formatSettings[type] = newValue }
     }
 
+    /// Creates options. Each parameter sets the property of the same name.
     public init(
         thumbnailSize: PixelSize? = nil, preservesAspectRatio: Bool = true, allowsUpscaling: Bool = false,
         thumbnailQuality: ThumbnailQuality = .high, maximumBytes: ByteCount? = nil, firstFrameOnly: Bool = false,

@@ -44,12 +44,19 @@ public struct EncodeOptions: Sendable, Hashable {
 
     /// Parts of ``ImageMetadata``.
     public struct MetadataParts: OptionSet, Sendable, Hashable {
+        /// The bits of the parts.
         public let rawValue: UInt8
+        /// Creates a set from the bits of parts.
+        /// - Parameter rawValue: the bits of the parts.
         public init(rawValue: UInt8) { self.rawValue = rawValue }
 
+        /// The Exif block, such as the camera, the time, and the place.
         public static let exif = MetadataParts(rawValue: 1 << 0)
+        /// The XMP packet.
         public static let xmp = MetadataParts(rawValue: 1 << 1)
+        /// No metadata.
         public static let none: MetadataParts = []
+        /// Exif and XMP.
         public static let all: MetadataParts = [.exif, .xmp]
     }
 
@@ -68,16 +75,25 @@ public struct EncodeOptions: Sendable, Hashable {
 
     /// An opaque color in sRGB.
     public struct Background: Sendable, Hashable {
-        public var red: UInt8, green: UInt8, blue: UInt8
+        /// The red component, from 0 to 255.
+        public var red: UInt8
+        /// The green component, from 0 to 255.
+        public var green: UInt8
+        /// The blue component, from 0 to 255.
+        public var blue: UInt8
+        /// Creates a color. Each parameter sets the property of the same name.
         public init(red: UInt8, green: UInt8, blue: UInt8) {
             self.red = red
             self.green = green
             self.blue = blue
         }
+        /// White.
         public static let white = Background(red: 255, green: 255, blue: 255)
+        /// Black.
         public static let black = Background(red: 0, green: 0, blue: 0)
     }
 
+    /// Creates options. Each parameter sets the property of the same name.
     public init(
         quality: Double = 0.85, maximumBytes: ByteCount? = nil, maximumSize: PixelSize? = nil, lossless: Bool = false,
         progressive: Bool = false, firstFrameOnly: Bool = false, background: Background = .white,

@@ -116,6 +116,7 @@ package protocol PreparingImageCoder: ImageCoder {
 /// In sequence, each frame is decoded once. Seeking is cheaper than decoding from the first frame if a frame in between does
 /// not depend on earlier ones, or after frames have been decoded before: see ``seek(to:)``.
 public protocol FrameDecoder: AnyObject {
+    /// The contents of the animation's header.
     var info: ImageInfo { get }
     /// The upright size of the frames that ``nextFrame()`` returns.
     var outputSize: PixelSize { get }

@@ -7,6 +7,8 @@ public struct ImageCoders: ImageCoder {
     /// The coders in order of increasing precedence.
     public var coders: [any ImageCoder]
 
+    /// Creates a list.
+    /// - Parameter coders: the coders, with the most preferred last.
     public init(_ coders: [any ImageCoder] = []) { self.coders = coders }
 
     /// Adds a coder, which is asked before all others.

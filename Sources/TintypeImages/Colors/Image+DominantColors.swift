@@ -1,5 +1,6 @@
 /// A color that many pixels of an image have.
 public struct DominantColor: Sendable, Hashable {
+    /// The color, opaque and in sRGB.
     public let color: PixelColor
     /// The part of the opaque pixels that are closest to this color, from 0 to 1.
     public let share: Double

@@ -10,6 +10,7 @@
 /// Colors are in sRGB, or in its extended range with ``PixelFormat/rgbaFloat16`` (``ColorSpace/extendedSRGB``). Positions are
 /// in pixels from the upper left corner. Drawing is clipped to the surface.
 public struct DrawingSurface: ~Copyable {
+    /// The kind of image that is drawn.
     public let format: ImageRenderer.Format
     private var pixels: MutablePixelBuffer
     private let pool: PixelBufferPool

@@ -21,6 +21,7 @@ public struct ImageRenderer: Sendable {
         /// The precision and the range of the pixels. ``PixelFormat/rgbaFloat16`` can represent colors brighter than white.
         public var pixelFormat: PixelFormat
 
+        /// Creates a format. Each parameter sets the property of the same name.
         public init(scale: Double = 1, isOpaque: Bool = false, pixelFormat: PixelFormat = .rgba8) {
             self.scale = scale
             self.isOpaque = isOpaque
@@ -30,8 +31,10 @@ public struct ImageRenderer: Sendable {
 
     /// The size of the images, in pixels.
     public var size: PixelSize
+    /// The kind of the images.
     public var format: Format
 
+    /// Creates a renderer. Each parameter sets the property of the same name.
     public init(size: PixelSize, format: Format = Format()) {
         self.size = size
         self.format = format

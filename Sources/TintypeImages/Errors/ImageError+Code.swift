@@ -1,8 +1,12 @@
 extension ImageError {
     /// A stable name for the kind of an error. The raw value is the name in logs and in `--json` output.
     public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+        /// The stable name of the code.
         public let rawValue: String
+        /// Creates a code of a program's own.
+        /// - Parameter rawValue: the stable name of the code.
         public init(rawValue: String) { self.rawValue = rawValue }
+        /// The stable name of the code.
         public var description: String { rawValue }
 
         /// Matches any error in a `catch` clause. Disfavored, so that `case .cancelled` in a `switch` over another library's

@@ -30,6 +30,7 @@ public struct ImageError: Error, Sendable {
     /// A reference, so that errors stay small.
     private var box: HeadBox?
 
+    /// Creates an error. Each parameter sets the property of the same name.
     public init(
         _ code: Code, stage: Stage, source: String? = nil, reason: String, statusCode: Int? = nil,
         underlying: (any Error)? = nil
@@ -52,7 +53,20 @@ public struct ImageError: Error, Sendable {
 
     /// The stages of loading an image.
     public enum Stage: String, Sendable, Hashable, CaseIterable {
-        case request, cache, load, decode, transform, encode, store
+        /// The check of the request, before anything is looked up.
+        case request
+        /// The lookup in the caches.
+        case cache
+        /// The transfer from the source.
+        case load
+        /// The decoding of the bytes.
+        case decode
+        /// The work of a transformer.
+        case transform
+        /// The encoding of an image to a file.
+        case encode
+        /// The write to a cache.
+        case store
     }
 }
 

@@ -37,6 +37,7 @@ public struct Image: Sendable {
         public var scale: Double = 1
         /// The number of times that an animation is played; 0 to repeat it forever.
         public var loopCount = 0
+        /// The color space of the source. Pixels are converted to sRGB unless the options keep the color space.
         public var colorSpace = ColorSpace.sRGB
         /// The bits of a color component in the source, such as 10 for many AVIF files.
         public var bitsPerComponent = 8
@@ -62,6 +63,7 @@ public struct Image: Sendable {
         /// The options that the image was decoded with.
         public var decodeOptions = DecodeOptions()
 
+        /// Creates the properties of a drawn image.
         public init() {}
     }
 
@@ -91,20 +93,30 @@ public struct Image: Sendable {
     /// Images from a memory cache have the same object as long as they are there, so that all players share its decoded frames. So have all
     /// previews of a load, and its final image: the animation grows while its bytes arrive. See ``ImageRequest/isProgressive``.
     public var animation: AnimatedImage? { storage.animation }
+    /// All properties of the image except its pixels.
     public var properties: Properties { storage.properties }
 
     /// The upright size in pixels.
     public var size: PixelSize { pixels.size }
+    /// The format that the image was decoded from; `nil` for a drawn image.
     public var format: ImageFormat? { storage.properties.format }
+    /// The number of pixels per point, at least 1.
     public var scale: Double { storage.properties.scale }
+    /// The number of times that an animation is played; 0 to repeat it forever.
     public var loopCount: Int { storage.properties.loopCount }
+    /// The color space of the pixels.
     public var colorSpace: ColorSpace { storage.properties.colorSpace }
+    /// False if every pixel is known to be opaque.
     public var hasAlpha: Bool { storage.properties.hasAlpha }
+    /// True if colors may be brighter than the white of a standard display.
     public var isHighDynamicRange: Bool { storage.properties.isHighDynamicRange }
+    /// The metadata of the source, such as EXIF.
     public var metadata: ImageMetadata { storage.properties.metadata }
+    /// True if the image has an ``animation``.
     public var isAnimated: Bool { storage.animation != nil }
     /// True if the source is truncated, or if more of it is expected.
     public var isPartial: Bool { storage.properties.isPartial || animation?.isPartial == true }
+    /// True if a transformer made the image.
     public var isTransformed: Bool { storage.properties.isTransformed }
     /// True if the image was drawn from a vector source, SVG or PDF. Its pixels are sharp at the size that it was decoded at.
     public var isVector: Bool { storage.properties.isVector }
@@ -161,6 +173,7 @@ public struct Image: Sendable {
 package protocol ImageCompanion: AnyObject, Sendable {}
 
 extension Image: CustomStringConvertible {
+    /// The format, the size, and the frames, for logs.
     public var description: String {
         let moving = animation.map { ", \($0.frameCount) frames in \($0.duration)" } ?? ""
         return "\(format?.rawValue ?? "image") \(size)\(moving)"

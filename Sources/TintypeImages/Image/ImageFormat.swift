@@ -2,24 +2,41 @@
 public struct ImageFormat: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     /// A short lower-case name, such as `jpeg`.
     public let rawValue: String
+    /// Creates a format.
+    /// - Parameter rawValue: the name, in lowercase.
     public init(rawValue: String) { self.rawValue = rawValue }
+    /// The name of the format.
     public var description: String { rawValue }
 }
 
 extension ImageFormat {
+    /// JPEG (ITU-T T.81).
     public static let jpeg = Self(rawValue: "jpeg")
+    /// PNG, and animated PNG (PNG, third edition).
     public static let png = Self(rawValue: "png")
+    /// GIF, and animated GIF (GIF89a).
     public static let gif = Self(rawValue: "gif")
+    /// WebP, lossy, lossless, and animated (RFC 9649).
     public static let webp = Self(rawValue: "webp")
+    /// A Windows or OS/2 bitmap.
     public static let bmp = Self(rawValue: "bmp")
+    /// A Windows icon or cursor.
     public static let ico = Self(rawValue: "ico")
+    /// TIFF and BigTIFF (TIFF 6.0).
     public static let tiff = Self(rawValue: "tiff")
+    /// AVIF, with images and sequences in AV1.
     public static let avif = Self(rawValue: "avif")
+    /// HEIF with images in HEVC.
     public static let heic = Self(rawValue: "heic")
+    /// HEIF with images in another coding.
     public static let heif = Self(rawValue: "heif")
+    /// JPEG XL (ISO/IEC 18181).
     public static let jxl = Self(rawValue: "jxl")
+    /// SVG, compressed with gzip or not.
     public static let svg = Self(rawValue: "svg")
+    /// PDF (ISO 32000).
     public static let pdf = Self(rawValue: "pdf")
+    /// A camera file, such as DNG, CR2, or NEF.
     public static let raw = Self(rawValue: "raw")
 
     /// The formats that ``init(sniffing:)`` recognizes, and RAW, which needs a hint to tell it from TIFF.

@@ -1,9 +1,11 @@
 /// A picture of an animation, with its duration.
 public struct ImageFrame: Sendable, Equatable {
+    /// The pixels of the whole picture.
     public let pixels: PixelBuffer
     /// The duration of the frame; zero for a still image.
     public let duration: Duration
 
+    /// Creates a frame. Each parameter sets the property of the same name.
     public init(pixels: PixelBuffer, duration: Duration = .zero) {
         self.pixels = pixels
         self.duration = duration

@@ -7,6 +7,7 @@ public struct ImageMetadata: Sendable, Equatable {
     /// The XMP packet.
     public var xmp: Data?
 
+    /// Creates metadata. Each parameter sets the property of the same name.
     public init(exif: Data? = nil, xmp: Data? = nil) {
         self.exif = exif
         self.xmp = xmp

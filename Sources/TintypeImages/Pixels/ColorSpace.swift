@@ -7,6 +7,7 @@ public struct ColorSpace: Hashable, Sendable, CustomStringConvertible {
     /// The ICC profile (ICC.1), or `nil` for sRGB.
     public let profile: Data?
 
+    /// Creates a color space. Each parameter sets the property of the same name.
     public init(name: String, profile: Data?) {
         self.name = name
         self.profile = profile
@@ -23,5 +24,6 @@ public struct ColorSpace: Hashable, Sendable, CustomStringConvertible {
     /// nits (ITU-R BT.2408) is 1, 1,000 nits are 2.0, and the maximum of PQ, 10,000 nits, is 5.3.
     public static let extendedSRGB = ColorSpace(name: "extended sRGB", profile: nil)
 
+    /// The name of the color space.
     public var description: String { name }
 }

@@ -3,7 +3,9 @@
 /// To create a buffer, fill a ``MutablePixelBuffer`` and freeze it. Its memory returns to the pool when the last image that
 /// uses it is gone.
 public final class PixelBuffer: Sendable {
+    /// The size, in pixels.
     public let size: PixelSize
+    /// The components of a pixel.
     public let format: PixelFormat
     /// The distance between the beginnings of two rows, in bytes: a multiple of 64, at least the length of a row.
     public let bytesPerRow: Int
@@ -29,7 +31,9 @@ public final class PixelBuffer: Sendable {
             bytesPerRow: layout.bytesPerRow)
     }
 
+    /// The number of columns.
     public var width: Int { size.width }
+    /// The number of rows.
     public var height: Int { size.height }
 
     /// The cost of the buffer in a cache: `bytesPerRow × height`.

@@ -43,10 +43,13 @@ public final class PixelBufferPool: Sendable {
         public var allocated: Int
     }
 
+    /// Creates a pool.
+    /// - Parameter limit: the most memory of free blocks that the pool keeps.
     public init(limit: ByteCount) { self.limit = limit }
 
     deinit { drain() }
 
+    /// The memory in use, and the reuse of blocks so far.
     public var statistics: Statistics {
         state.withLock {
             Statistics(

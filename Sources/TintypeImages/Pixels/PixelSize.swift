@@ -1,13 +1,17 @@
 /// A width and a height in pixels.
 public struct PixelSize: Hashable, Sendable, CustomStringConvertible {
+    /// The number of columns.
     public var width: Int
+    /// The number of rows.
     public var height: Int
 
+    /// Creates a size. Each parameter sets the property of the same name.
     public init(width: Int, height: Int) {
         self.width = width
         self.height = height
     }
 
+    /// An empty size.
     public static let zero = PixelSize(width: 0, height: 0)
 
     /// True if a side is zero or negative, which is not possible for an image.
@@ -22,6 +26,7 @@ public struct PixelSize: Hashable, Sendable, CustomStringConvertible {
     /// The size with width and height exchanged.
     public var transposed: PixelSize { PixelSize(width: height, height: width) }
 
+    /// The width and the height, such as `1600x900`.
     public var description: String { "\(width)x\(height)" }
 }
 

@@ -11,6 +11,7 @@ public struct BlurHash: Sendable, Hashable, CustomStringConvertible {
     /// The number of vertical components, from 1 to 9.
     public let yComponents: Int
 
+    /// The characters of the hash.
     public var description: String { string }
 
     /// The digits after the number of components.

@@ -6,10 +6,12 @@ internal import Glibc
 ///
 /// Store it with the URL of an image, and show its picture until the image is there.
 public struct ThumbHash: Sendable, Hashable, CustomStringConvertible {
+    /// The bytes of the hash: 5 to 25.
     public let bytes: Data
 
     /// The hash in Base64.
     public var base64: String { bytes.base64EncodedString() }
+    /// The hash in Base64.
     public var description: String { base64 }
 
     /// Creates a hash from its bytes.

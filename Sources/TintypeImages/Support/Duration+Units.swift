@@ -1,6 +1,12 @@
 extension Duration {
+    /// Returns a duration of minutes.
+    /// - Parameter count: the number of minutes.
     public static func minutes(_ count: Int) -> Duration { .seconds(count * 60) }
+    /// Returns a duration of hours.
+    /// - Parameter count: the number of hours.
     public static func hours(_ count: Int) -> Duration { .seconds(count * 3_600) }
+    /// Returns a duration of days of 24 hours.
+    /// - Parameter count: the number of days.
     public static func days(_ count: Int) -> Duration { .seconds(count * 86_400) }
 
     /// The duration in seconds, with the precision of a `Double`.

@@ -27,6 +27,8 @@ public struct HTTPFields: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         for (name, value) in fields { self[name] = value }
     }
 
+    /// Creates fields from a literal. Values of repeated names are joined.
+    /// - Parameter elements: names and values.
     public init(dictionaryLiteral elements: (String, String)...) {
         self.init(joining: elements.map { (name: $0, value: $1) })
     }

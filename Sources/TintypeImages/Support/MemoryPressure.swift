@@ -18,6 +18,7 @@ public final class MemoryPressure: Sendable {
         /// All programs wait for memory at once, or the control group has reached its limit.
         case critical
 
+        /// Compares the severity.
         public static func < (left: Level, right: Level) -> Bool { left.rawValue < right.rawValue }
     }
 

@@ -27,6 +27,8 @@ public final class WorkPriority: Sendable {
 
     private let state: Lock<State>
 
+    /// Creates a priority.
+    /// - Parameter value: the initial value.
     public init(_ value: ImagePriority = .normal) {
         state = Lock(State(value: value, reserved: value, told: value))
     }

@@ -15,7 +15,9 @@ public final class WorkQueue: Sendable {
     /// The queue for files. Reads wait for the disk, so it has more threads than cores.
     public static let files = WorkQueue(label: "files", width: 4)
 
+    /// The name of the queue's threads.
     public let label: String
+    /// The largest number of threads.
     public let width: Int
     /// True if, of work with the same priority, the newest is first; false if the oldest is.
     public let newestFirst: Bool

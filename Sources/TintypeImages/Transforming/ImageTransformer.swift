@@ -51,6 +51,8 @@ public struct ImageTransformers: ImageTransformer {
     /// The transformers, without nested sequences.
     public let transformers: [any ImageTransformer]
 
+    /// Creates a pipeline.
+    /// - Parameter transformers: the transformers, in the order of their work.
     public init(_ transformers: [any ImageTransformer]) {
         self.transformers = transformers.flatMap { ($0 as? ImageTransformers)?.transformers ?? [$0] }
     }

@@ -59,6 +59,7 @@ extension CachePolicy {
 
 /// The connection of the computer to the network, as far as it matters to loads.
 public enum NetworkStatus: Sendable, Hashable {
+    /// There is a connection.
     case online
     /// Data is scarce or expensive: cached images are not revalidated, and only images that aren't cached are loaded.
     case lowData

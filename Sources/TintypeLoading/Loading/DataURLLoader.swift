@@ -5,6 +5,8 @@ public struct DataURLLoader: ImageLoading {
     /// The largest image that is decoded, in bytes after decoding.
     public var maximumBytes: ByteCount
 
+    /// Creates a loader.
+    /// - Parameter maximumBytes: the largest size of decoded data.
     public init(maximumBytes: ByteCount = .megabytes(200)) { self.maximumBytes = maximumBytes }
 
     public var schemes: [String] { ["data"] }

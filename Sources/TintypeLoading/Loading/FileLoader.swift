@@ -13,6 +13,8 @@ public struct FileLoader: ImageLoading {
     /// The number of bytes that are read between two checks for cancellation.
     private static let chunkBytes = 256 * 1_024
 
+    /// Creates a loader.
+    /// - Parameter maximumBytes: the largest size of a file.
     public init(maximumBytes: ByteCount = .megabytes(200)) { self.maximumBytes = maximumBytes }
 
     public var schemes: [String] { ["file"] }

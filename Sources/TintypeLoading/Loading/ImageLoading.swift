@@ -80,6 +80,7 @@ extension ImageError {
 
 /// The parameters of a call to a loader.
 public struct LoadRequest: Sendable {
+    /// The URL to load.
     public var url: URL
     /// Header fields for this request alone.
     public var headers: [String: String]
@@ -111,6 +112,7 @@ public struct LoadRequest: Sendable {
     /// True if a caller receives reports.
     package var isReported: Bool { observe != nil || isObserved }
 
+    /// Creates a request. Each parameter sets the property of the same name.
     public init(
         url: URL, headers: [String: String] = [:], method: String = "GET", body: Data? = nil,
         priority: WorkPriority = WorkPriority(), validators: CacheValidators? = nil,
@@ -160,6 +162,7 @@ public struct LoadProgress: Sendable {
     /// The expected number of bytes; `nil` if the source did not announce it.
     public var expectedBytes: Int?
 
+    /// Creates a report. Each parameter sets the property of the same name.
     public init(chunk: Data = Data(), receivedBytes: Int, expectedBytes: Int?) {
         self.chunk = chunk
         self.receivedBytes = receivedBytes
@@ -179,8 +182,11 @@ public struct LoadedData: Sendable {
     public var data: Data
     /// The final URL of the bytes, after redirects.
     public var url: URL
+    /// The HTTP status; `nil` for sources without HTTP.
     public var statusCode: Int?
+    /// The media type that the source stated, such as `image/jpeg`.
     public var mimeType: String?
+    /// The values that let the source say later whether the bytes are still current.
     public var validators: CacheValidators?
     /// The protocol of the transfer, such as `HTTP/1.1`.
     public var networkProtocol: String?
@@ -195,6 +201,7 @@ public struct LoadedData: Sendable {
     /// The image itself, of a loader that has no bytes.
     public var image: Image?
 
+    /// Creates an answer. Each parameter sets the property of the same name.
     public init(
         data: Data, url: URL, statusCode: Int? = nil, mimeType: String? = nil, validators: CacheValidators? = nil,
         networkProtocol: String? = nil
@@ -241,6 +248,7 @@ public struct SourceResponse: Sendable, Hashable {
     /// The measurements of the transfer, if any.
     public var transfer: TransferMetrics?
 
+    /// Creates a description. Each parameter sets the property of the same name.
     public init(
         url: URL, statusCode: Int? = nil, mimeType: String? = nil, networkProtocol: String? = nil,
         headers: HTTPFields = [:], transfer: TransferMetrics? = nil
@@ -284,13 +292,16 @@ public struct SourceResponse: Sendable, Hashable {
 // Descriptions without user info, query values, and header fields, which may have credentials.
 
 extension LoadRequest: CustomStringConvertible {
+    /// The URL without user info and query values.
     public var description: String { url.shortDescription }
 }
 
 extension LoadedData: CustomStringConvertible {
+    /// The number of bytes, and the URL without user info and query values.
     public var description: String { "\(ByteCount(data.count)) from \(url.shortDescription)" }
 }
 
 extension SourceResponse: CustomStringConvertible {
+    /// The status, and the URL without user info and query values.
     public var description: String { head.description }
 }

@@ -20,5 +20,6 @@ public struct TransferMetrics: Sendable, Hashable {
     /// The bytes at the start of the body that came from an interrupted transfer.
     public var resumedBytes = 0
 
+    /// Creates measurements of zero.
     public init() {}
 }

@@ -12,6 +12,7 @@ public struct EncodedImage: Sendable {
     public var source: ImageSource
     /// The currency of the bytes.
     public var freshness = Freshness.cached
+    /// The URL of the request.
     public var url: URL
     /// The cache key of the bytes.
     public var key: ImageKey
@@ -24,6 +25,7 @@ public struct EncodedImage: Sendable {
     /// The response that brought the bytes.
     var response: StoredResponse?
 
+    /// Creates an image that isn't decoded. Each parameter sets the property of the same name.
     public init(
         data: Data, info: ImageInfo, source: ImageSource, url: URL, key: ImageKey, mimeType: String? = nil,
         metrics: ImageMetrics = ImageMetrics()

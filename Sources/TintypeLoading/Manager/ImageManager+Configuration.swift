@@ -82,6 +82,7 @@ extension ImageManager {
         /// The wall clock for the dates of stored entries.
         public var date: @Sendable () -> Date = { Date() }
 
+        /// Creates a configuration with the defaults.
         public init() {}
     }
 }

@@ -28,6 +28,7 @@ extension ImageManager {
         /// The bytes that loaders brought.
         public var downloadedBytes = 0
 
+        /// Creates statistics of zero.
         public init() {}
 
         /// The loads that haven't ended.

@@ -36,6 +36,7 @@ public final class ImagePrefetcher: Sendable {
         /// The time without new loads after each report of memory pressure; zero for none.
         public var pauseUnderMemoryPressure = Duration.seconds(10)
 
+        /// Creates a configuration with the defaults.
         public init() {}
     }
 

@@ -32,6 +32,7 @@ extension ImageRequest {
         /// True if the result of a memory hit has the encoded bytes, if the disk cache has them.
         public var queriesData = false
 
+        /// Creates options with the defaults.
         public init() {}
     }
 

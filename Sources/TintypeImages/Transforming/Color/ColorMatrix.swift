@@ -17,6 +17,7 @@ public struct ColorMatrix: Sendable, Hashable {
 
     private init(rows: [[Double]]) { values = rows.flatMap(\.self) }
 
+    /// The matrix that changes nothing.
     public static let identity = ColorMatrix(rows: [
         [1, 0, 0, 0, 0], [0, 1, 0, 0, 0], [0, 0, 1, 0, 0], [0, 0, 0, 1, 0],
     ])
