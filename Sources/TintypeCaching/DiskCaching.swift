@@ -7,10 +7,15 @@ public import FoundationEssentials
 public protocol DiskCaching: Sendable {
     /// Returns the entry under a key, which counts as used; `nil` if there is none, or if it was damaged (and is discarded). Reads it
     /// before less urgent entries. The priority may change while the read waits.
+    /// - Parameters:
+    ///   - key: the key.
+    ///   - priority: the priority among waiting reads.
     func entry(forKey key: ImageKey, priority: WorkPriority) async -> DiskCacheEntry?
     /// Returns the path of the file of an entry, which may only be read; `nil` if there is none. Does not count as use.
+    /// - Parameter key: the key.
     func path(forKey key: ImageKey) async -> String?
     /// Returns true if there is an entry. This does not count as use.
+    /// - Parameter key: the key.
     func contains(_ key: ImageKey) async -> Bool
     /// Stores an entry and replaces the previous entry under the key. When the call returns, the entry survives the end of the
     /// process.
@@ -24,16 +29,23 @@ public protocol DiskCaching: Sendable {
         _ entry: DiskCacheEntry, forKey key: ImageKey, while isCurrent: @escaping @Sendable () -> Bool
     ) async throws(ImageError)
     /// Removes an entry.
+    /// - Parameter key: the key.
     /// - Returns: false if there was none.
+    /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``.
     @discardableResult func remove(_ key: ImageKey) async throws(ImageError) -> Bool
     /// Returns the variants of a source, the original among them.
+    /// - Parameter source: the source: the key of its original.
     func variants(ofSource source: String) async -> [ImageVariant]
     /// Removes every variant of a source.
+    /// - Parameter source: the source: the key of its original.
     /// - Returns: the number of entries that were removed.
+    /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``.
     @discardableResult func removeAll(ofSource source: String) async throws(ImageError) -> Int
     /// Removes everything.
+    /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``.
     func removeAll() async throws(ImageError)
     /// Removes entries that are older than the configured age.
+    /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``.
     @discardableResult func removeExpired() async throws(ImageError) -> CacheUsage
     /// Returns the number of entries and their bytes.
     func usage() async -> CacheUsage
@@ -45,6 +57,9 @@ public protocol DiskCaching: Sendable {
 
 extension DiskCaching {
     /// Stores an entry.
+    /// - Parameters:
+    ///   - entry: the encoded image with its properties.
+    ///   - key: the key.
     /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``.
     public func store(_ entry: DiskCacheEntry, forKey key: ImageKey) async throws(ImageError) {
         try await store(entry, forKey: key) { true }
@@ -54,14 +69,17 @@ extension DiskCaching {
     public func flush() async {}
 
     /// Returns the entry under a key, which counts as used; `nil` if there is none.
+    /// - Parameter key: the key.
     public func entry(forKey key: ImageKey) async -> DiskCacheEntry? {
         await entry(forKey: key, priority: WorkPriority())
     }
 
     /// The default for caches without files: returns `nil`.
+    /// - Parameter key: the key.
     public func path(forKey key: ImageKey) async -> String? { nil }
 
     /// The default for caches without a list of their entries: returns no variants.
+    /// - Parameter source: the source: the key of its original.
     public func variants(ofSource source: String) async -> [ImageVariant] { [] }
 }
 

@@ -65,6 +65,10 @@ public final class LayeredImageCache<Memory: MemoryCaching, Disk: DiskCaching>: 
     }
 
     /// Stores an encoded image on disk; does nothing without a disk cache.
+    /// - Parameters:
+    ///   - entry: the encoded image with its properties.
+    ///   - key: the key.
+    ///   - isCurrent: the condition. Returns true to store.
     public func store(
         _ entry: DiskCacheEntry, forKey key: ImageKey, while isCurrent: @escaping @Sendable () -> Bool
     ) async throws(ImageError) {
@@ -103,6 +107,7 @@ public final class LayeredImageCache<Memory: MemoryCaching, Disk: DiskCaching>: 
 
     /// Removes expired images from memory, and sweeps the disk; see ``DiskCache/removeExpired()``.
     /// - Returns: the entries that the sweep removed from disk.
+    /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``.
     @discardableResult public func removeExpired() async throws(ImageError) -> CacheUsage {
         memory.removeExpired()
         return try await disk.removeExpired()

@@ -26,6 +26,13 @@ public final class ImageCaches: ImageCaching {
 
     /// Creates a combination of caches, the last with the highest priority, and the policies of the calls that the parameters are named
     /// after.
+    /// - Parameters:
+    ///   - caches: the caches, with the highest priority last.
+    ///   - query: the caches that lookups ask.
+    ///   - store: the caches that get new images.
+    ///   - remove: the caches that lose removed images.
+    ///   - contains: the caches that are asked for their layers.
+    ///   - removeAll: the caches that are cleared.
     /// - Parameter promotesHits: true to store a hit in the caches of higher priority, too.
     public init(
         _ caches: [any ImageCaching], query: Policy = .serial, store: Policy = .highestOnly,
@@ -41,6 +48,7 @@ public final class ImageCaches: ImageCaching {
     public var caches: [any ImageCaching] { list.withLock { $0 } }
 
     /// Adds a cache with a higher priority than all present caches. Calls in progress continue without it.
+    /// - Parameter cache: the cache.
     public func add(_ cache: any ImageCaching) { list.withLock { $0.append(cache) } }
 
     /// The caches that take part in a call, highest priority first.
@@ -53,6 +61,7 @@ public final class ImageCaches: ImageCaching {
     }
 
     /// Returns the decoded image under a key. Memory takes no time, so caches are asked in order with any policy.
+    /// - Parameter key: the key.
     public func memoryImage(forKey key: ImageKey) -> Image? {
         let (caches, count) = (caches(for: policies.query), removals.count(ofSource: key.source))
         for (index, cache) in caches.enumerated() {
@@ -159,6 +168,7 @@ public final class ImageCaches: ImageCaching {
     public func flush() async { for cache in caches(for: .serial) { await cache.flush() } }
 
     /// Returns the number of removals through this class, without removals from its caches alone.
+    /// - Parameter source: the source: the key of its original.
     public func removalCount(ofSource source: String) -> RemovalCount { removals.count(ofSource: source) }
 
     /// Changes the caches of a policy. If some fail, throws the error of the cache with the highest priority, after all have finished.

@@ -18,11 +18,13 @@ public struct RemovalCount: Hashable, Sendable {
     }
 
     /// Returns true if an image whose load started with another number may be stored in memory.
+    /// - Parameter count: the number when the load started.
     public func permitsStoreInMemory(since count: RemovalCount) -> Bool {
         memory == count.memory && !removing.contains(.memory)
     }
 
     /// Returns true if an image whose load started with another number may be stored on disk.
+    /// - Parameter count: the number when the load started.
     public func permitsStoreOnDisk(since count: RemovalCount) -> Bool {
         disk == count.disk && !removing.contains(.disk)
     }

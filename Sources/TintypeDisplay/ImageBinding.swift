@@ -60,9 +60,11 @@
     }
 
     /// Returns the most recent load of a slot; `nil` if there was none.
+    /// - Parameter slot: the slot.
     public func load(in slot: ImageSlot = .image) -> DisplayLoad? { slots[slot]?.load }
 
     /// Returns the state of a slot.
+    /// - Parameter slot: the slot.
     public func phase(of slot: ImageSlot = .image) -> DisplayPhase {
         guard let load = slots[slot]?.load else { return .empty }
         return switch load.end {
@@ -73,6 +75,7 @@
     }
 
     /// Loads the image of a slot again if its load failed, even if the failure is remembered.
+    /// - Parameter slot: the slot.
     /// - Returns: the new load; `nil` if there is nothing to try again.
     @discardableResult public func retry(in slot: ImageSlot = .image) -> DisplayLoad? {
         guard let load = slots[slot]?.load, case .failure = load.end, var request = load.request else { return nil }

@@ -9,6 +9,9 @@ public import FoundationEssentials
     var imageBinding: ImageBinding { get }
 
     /// Returns a request as the display wants it, for example as a thumbnail of its size. By default, the request itself.
+    /// - Parameters:
+    ///   - request: the request of the caller.
+    ///   - slot: the slot.
     func adapted(_ request: ImageRequest, for slot: ImageSlot) -> ImageRequest
 
     /// Shows an image in a slot, at once. It ends a transition and the animation that the slot shows.
@@ -28,9 +31,13 @@ public import FoundationEssentials
         completion: @escaping @MainActor (_ isFinished: Bool) -> Void)
 
     /// Returns an indicator for a load, which replaces the slot's previous indicator. By default, there is none.
+    /// - Parameters:
+    ///   - style: the kind of indicator.
+    ///   - slot: the slot.
     func indicator(_ style: IndicatorStyle, in slot: ImageSlot) -> (any ImageIndicator)?
 
     /// Returns true if the display plays animations in a slot. By default, it shows the first frame.
+    /// - Parameter slot: the slot.
     func playsAnimations(in slot: ImageSlot) -> Bool
 
     /// Plays an animation in place of its first frame, which the slot shows.
@@ -80,6 +87,15 @@ extension ImageDisplay {
     }
 
     /// Shows the image at a URL. See the function that takes a request.
+    /// - Parameters:
+    ///   - url: the URL of the image; `nil` to show nothing but the placeholder.
+    ///   - slot: the slot.
+    ///   - placeholder: the image to show while the load goes on.
+    ///   - failureImage: the image to show if the load fails.
+    ///   - display: the options for showing the image.
+    ///   - transition: the change to the new image; `nil` to show it at once.
+    ///   - indicator: the indicator of progress; `nil` for none.
+    ///   - onEvent: a closure that receives progress, previews, and the end, exactly once.
     @discardableResult public func setImage(
         _ url: URL?, in slot: ImageSlot = .image, placeholder: Image? = nil, failureImage: Image? = nil,
         display: DisplayOptions = [], transition: ImageTransition? = nil, indicator: IndicatorStyle? = nil,
@@ -92,8 +108,10 @@ extension ImageDisplay {
     }
 
     /// Cancels the load of a slot, if a load is under way. The slot keeps its contents.
+    /// - Parameter slot: the slot.
     public func cancelImageLoad(in slot: ImageSlot = .image) { imageBinding.load(in: slot)?.cancel() }
 
     /// Returns the URL of the most recent load of a slot.
+    /// - Parameter slot: the slot.
     public func imageURL(in slot: ImageSlot = .image) -> URL? { imageBinding.load(in: slot)?.url }
 }

@@ -22,6 +22,13 @@ extension TintypeButton {
     }
 
     /// Shows the image at a URL as the background in a state of the button. The parameters are the same as in `setImage`.
+    /// - Parameters:
+    ///   - url: the URL of the image; `nil` to show nothing but the placeholder.
+    ///   - state: the state of the button.
+    ///   - placeholder: the image to show while the load goes on.
+    ///   - display: the options for showing the image.
+    ///   - transition: the change to the new image; `nil` to show it at once.
+    ///   - onEvent: a closure that receives progress, previews, and the end, exactly once.
     @discardableResult public func setBackgroundImage(
         _ url: URL?, for state: State, placeholder: Image? = nil, display: DisplayOptions = [],
         transition: ImageTransition? = nil, onEvent: (@MainActor (ImageEvent) -> Void)? = nil
@@ -32,16 +39,19 @@ extension TintypeButton {
     }
 
     /// Returns the URL of the image that a state shows: its own, or else the normal state's.
+    /// - Parameter state: the state of the button.
     public func imageURL(for state: State) -> URL? {
         imageURL(in: Self.imageSlot(for: state)) ?? imageURL(in: Self.imageSlot(for: .normal))
     }
 
     /// Returns the URL of the background that a state shows: its own, or else the normal state's.
+    /// - Parameter state: the state of the button.
     public func backgroundImageURL(for state: State) -> URL? {
         imageURL(in: Self.backgroundSlot(for: state)) ?? imageURL(in: Self.backgroundSlot(for: .normal))
     }
 
     /// Cancels the loads of a state, if any are under way.
+    /// - Parameter state: the state of the button.
     public func cancelImageLoads(for state: State) {
         cancelImageLoad(in: Self.imageSlot(for: state))
         cancelImageLoad(in: Self.backgroundSlot(for: state))

@@ -4,8 +4,8 @@ public import TintypeDisplay
 
 /// A button in a GTK window that loads an image and a background for each of its states.
 ///
-/// It makes a `GtkButton`, or adds images to the program's own button, whose child stays. A state without an image has the image of the normal
-/// state. Loads and images belong to the widget: they go on when the object is released, and end when the widget is destroyed.
+/// It makes a `GtkButton`, or adds images to the program's own button, whose child stays. A state without an image has the image of the
+/// normal state. Loads and images belong to the widget: they go on when the object is released, and end when the widget is destroyed.
 @MainActor public final class TintypeButton: ImageWidget {
     /// A state of a button.
     public enum State: String, Sendable, CaseIterable {
@@ -93,9 +93,11 @@ public import TintypeDisplay
     }
 
     /// Returns the slot of the image for a state.
+    /// - Parameter state: the state of the button.
     public static func imageSlot(for state: State) -> ImageSlot { slot(image, state) }
 
     /// Returns the slot of the background for a state.
+    /// - Parameter state: the state of the button.
     public static func backgroundSlot(for state: State) -> ImageSlot { slot(background, state) }
 }
 #endif

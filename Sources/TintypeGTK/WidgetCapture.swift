@@ -6,6 +6,7 @@ public import TintypeDisplay
 /// Pictures of GTK's drawing, for screenshots and tests.
 @MainActor public enum WidgetCapture {
     /// Returns a widget as it was last drawn; `nil` if it isn't in a window that is shown.
+    /// - Parameter widget: the widget.
     public static func image(of widget: WidgetPointer) -> Image? {
         let (width, height) = (gtk_widget_get_width(widget), gtk_widget_get_height(widget))
         guard width > 0, height > 0, let paintable = gtk_widget_paintable_new(widget) else { return nil }

@@ -146,6 +146,9 @@ public final class ImageDownloader: ImageLoading, Sendable {
     /// The fields of a request with ``headers`` and the fields of ``Configuration/headerProvider``.
     ///
     /// Cookies of a store, and fields that closures add later, such as credentials for a challenge, aren't among them.
+    /// - Parameters:
+    ///   - headers: the header fields of the request.
+    ///   - url: the URL of the request.
     public func requestHeaders(_ headers: [String: String], for url: URL) -> [String: String] {
         let own = self.headers
         guard !own.isEmpty || configuration.headerProvider != nil else { return headers }

@@ -78,6 +78,7 @@ public final class NetworkActivity: Sendable {
     public var transferCount: Int { state.withLock { $0.transfers.count } }
 
     /// Notes an event of a downloader: the `observer` of its configuration.
+    /// - Parameter event: the event.
     public func observe(_ event: DownloadEvent) { observe(event, of: 0) }
 
     /// Notes an event of any of several downloaders.

@@ -46,6 +46,7 @@ public struct IsolatedFormats: Sendable, Hashable {
     package let formats: Set<ImageFormat>
 
     /// Creates a set of formats.
+    /// - Parameter formats: the formats.
     public init(_ formats: Set<ImageFormat>) { self.formats = formats }
 
     /// SVG, PDF, camera files, HEIC, and JPEG XL: formats whose libraries are known to abort, to work without end, or to show memory that

@@ -5,6 +5,7 @@ public struct SeededRandom: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
     /// Creates a generator. Equal seeds give equal numbers.
+    /// - Parameter seed: the seed.
     public init(seed: UInt64) { state = seed }
 
     /// Returns the next number of the sequence.

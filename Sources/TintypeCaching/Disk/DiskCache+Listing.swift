@@ -51,12 +51,14 @@ extension DiskCache {
     }
 
     /// Returns the entries of a source, its original and its variants.
+    /// - Parameter source: the source: the key of its original.
     public func entries(ofSource source: String) async -> [Listing] {
         await drain()
         return await read { store in store.listings(ofSource: source) } ?? []
     }
 
     /// Returns the variants of a source that there are, the original among them.
+    /// - Parameter source: the source: the key of its original.
     public func variants(ofSource source: String) async -> [ImageVariant] {
         let listed = await read { store in store.listings(ofSource: source).map(\.key.variant) } ?? []
         return listed + order.variants(ofSource: source).filter { !listed.contains($0) }
@@ -67,6 +69,7 @@ extension DiskCache {
     /// The file starts with the image as it was stored, so that other programs open it, unless a
     /// ``Configuration/payloadCodec`` changed it; the data of the cache follows. The file belongs to the cache: it may only be
     /// read, and is gone when the entry is. Waits until all earlier stores are on disk. Does not count as use.
+    /// - Parameter key: the key.
     public func path(forKey key: ImageKey) async -> String? {
         let path = try? await inOrder(EntryName(key)) { store -> String? in
             store.reader.validName(forKey: key).map { "\(store.context.path)/\($0.path)" }
@@ -75,6 +78,7 @@ extension DiskCache {
     }
 
     /// Reads every entry, and discards damaged entries.
+    /// - Throws: ``ImageError/Code/cacheUnavailable`` if the directory can't be read.
     public func verify() async throws(ImageError) -> CacheVerification {
         await drain()
         var report = CacheVerification()

@@ -32,6 +32,7 @@ public struct ImageKey: Hashable, Sendable, CustomStringConvertible, Expressible
     public var original: ImageKey { variant.isOriginal ? self : ImageKey(source: source) }
 
     /// Returns the key for the image under this key, decoded with the given options; this key itself for the default options.
+    /// - Parameter options: the options for decoding.
     public func decoded(with options: DecodeOptions) -> ImageKey {
         guard options != DecodeOptions() else { return self }
         let made = ImageVariant(options)

@@ -88,6 +88,7 @@ extension MemoryCache {
         }
 
         /// Returns the fraction that remains at a level.
+        /// - Parameter level: the level of memory pressure.
         public func fraction(at level: MemoryPressure.Level) -> Double {
             let fraction =
                 switch level {

@@ -97,6 +97,7 @@ public final class MemoryCache: MemoryCaching {
     }
 
     /// Observes a source of memory pressure and trims the cache accordingly; `nil` ends the observation.
+    /// - Parameter pressure: the source of memory pressure; `nil` for none.
     public func observe(_ pressure: MemoryPressure?) {
         subscription.replace(with: pressure) { [weak self] level in self?.trim(level) }
         if let absence = MemoryPressure.takeAbsence() {

@@ -15,11 +15,21 @@ public import FoundationEssentials
 /// a source have their first 33 characters in common.
 public protocol RemoteCaching: Sendable {
     /// Returns the bytes under a name; `nil` if there are none.
+    /// - Parameter name: the name of the entry.
+    /// - Throws: the errors of the store.
     func get(_ name: String) async throws -> Data?
     /// Stores bytes, and replaces those that were there.
+    /// - Parameters:
+    ///   - data: the bytes.
+    ///   - name: the name of the entry.
+    /// - Throws: the errors of the store.
     func put(_ data: Data, as name: String) async throws
     /// Removes the bytes under a name, if there are any.
+    /// - Parameter name: the name of the entry.
+    /// - Throws: the errors of the store.
     func remove(_ name: String) async throws
     /// Removes everything whose name starts with a prefix.
+    /// - Parameter prefix: the start of the names.
+    /// - Throws: the errors of the store.
     func removeAll(withPrefix prefix: String) async throws
 }

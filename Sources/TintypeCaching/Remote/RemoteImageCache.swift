@@ -7,8 +7,8 @@ internal import Logging
 /// is verified like a file of the disk cache: its checksums, its key, its format, and its age.
 ///
 /// It has only public images: no image of a local file, of a response that is `private` or `no-store`, or of a response to requests with
-/// credentials or with other header fields that select the response. A response that doesn't say that it is for a single user is taken to be for
-/// all. User info and query values of URLs aren't sent. Entries go out as they are, also where the disk cache encrypts them.
+/// credentials or with other header fields that select the response. A response that doesn't say that it is for a single user is taken to
+/// be for all. User info and query values of URLs aren't sent. Entries go out as they are, also where the disk cache encrypts them.
 ///
 /// At most 64 operations run at a time, and each may hold an entry. While so many are unanswered, others are misses at once, and
 /// removals fail.
@@ -120,6 +120,10 @@ public final class RemoteImageCache: ImageCaching {
 
     /// Stores an entry that anybody may see. Errors are logged. An entry that turns out to be outdated after the store is removed again,
     /// however late.
+    /// - Parameters:
+    ///   - entry: the encoded image with its properties.
+    ///   - key: the key.
+    ///   - isCurrent: the condition. Returns true to store.
     public func store(
         _ entry: DiskCacheEntry, forKey key: ImageKey, while isCurrent: @escaping @Sendable () -> Bool
     ) async {
@@ -144,12 +148,18 @@ public final class RemoteImageCache: ImageCaching {
     }
 
     /// Returns true for ``CacheLayers/disk`` if there is a valid entry. It takes as long as reading it.
+    /// - Parameters:
+    ///   - key: the key.
+    ///   - layers: the layers, in memory or on disk.
     public func contains(_ key: ImageKey, in layers: CacheLayers) async -> CacheLayers {
         guard layers.contains(.disk), await entry(forKey: key) != nil else { return [] }
         return .disk
     }
 
     /// Removes an entry.
+    /// - Parameters:
+    ///   - key: the key.
+    ///   - layers: the layers, in memory or on disk.
     /// - Returns: true, since the store doesn't tell whether it had an entry.
     /// - Throws: ``ImageError/Code/cacheWriteFailed`` if the store didn't confirm it within the deadline.
     @discardableResult
@@ -158,6 +168,9 @@ public final class RemoteImageCache: ImageCaching {
     }
 
     /// Removes every variant of a source.
+    /// - Parameters:
+    ///   - source: the source: the key of its original.
+    ///   - layers: the layers, in memory or on disk.
     /// - Returns: true, since the store doesn't tell whether it had an entry.
     /// - Throws: ``ImageError/Code/cacheWriteFailed`` if the store didn't confirm it within the deadline.
     @discardableResult
@@ -185,6 +198,7 @@ public final class RemoteImageCache: ImageCaching {
     }
 
     /// Does nothing: other programs use the store, too.
+    /// - Parameter layers: the layers, in memory or on disk.
     public func removeAll(from layers: CacheLayers) async {}
 
     public func flush() async {}

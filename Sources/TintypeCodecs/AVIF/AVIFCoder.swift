@@ -61,6 +61,11 @@ public struct AVIFCoder: AnimatedImageCoder {
     ///
     /// Pixels of 16 bits are written with 10 bits, or with 12, the maximum of AVIF, if their source had more than 10. High
     /// dynamic range is written as PQ with ``EncodeOptions/HDREncoding/isoHDR``, and otherwise tone-mapped.
+    /// - Parameters:
+    ///   - image: the image.
+    ///   - format: the format of the file.
+    ///   - options: the options for encoding.
+    ///   - context: the resources of the call, and its cancellation.
     /// - Throws: ``ImageError/Code/encodeFailed`` for a side over 32,768 pixels, and if the limit of bytes is too small.
     public func encode(
         _ image: Image, as format: ImageFormat, options: EncodeOptions, context: EncodeContext

@@ -83,6 +83,11 @@ public struct HEIFCoder: AnimatedImageCoder, ProgressiveImageCoder {
     ///
     /// ``EncodeOptions/lossless`` selects the best quality of the encoder, with color in full resolution. Only the conversion
     /// to luma and chroma causes rounding errors. ``HEICEncodeOptions`` has more settings.
+    /// - Parameters:
+    ///   - image: the image.
+    ///   - format: the format of the file.
+    ///   - options: the options for encoding.
+    ///   - context: the resources of the call, and its cancellation.
     /// - Throws: ``ImageError/Code/formatNotEncodable`` if libheif has no HEVC encoder, and ``ImageError/Code/encodeFailed``
     ///   for a side over 16,384 pixels and if the limit of bytes is too small.
     public func encode(

@@ -38,6 +38,7 @@ public struct HEIFGainMap: Sendable, Equatable {
     var info: ImageInfo.GainMap { ImageInfo.GainMap(size: size, components: components) }
 
     /// Returns true if the start of a file describes a gain map, which may be behind it.
+    /// - Parameter beginning: the start of the file.
     public static func mayBe(in beginning: Data) -> Bool {
         #if HEIF
         let found = try? beginning.withBytes { bytes throws(ImageError) in
@@ -72,7 +73,10 @@ extension HEIFGainMap {
     }
 
     /// Decodes the gain map.
+    /// - Parameter context: the limits and the memory of the call, and its cancellation.
     /// - Returns: The values of the map, which aren't colors, as opaque pixels.
+    /// - Throws: ``ImageError/Code/corruptImage`` for a damaged map, ``ImageError/Code/limitExceeded``, ``ImageError/Code/outOfMemory``,
+    ///   and ``ImageError/Code/cancelled``.
     public func decode(context: DecodeContext = DecodeContext()) throws(ImageError) -> PixelBuffer {
         try file.withBytes { bytes throws(ImageError) in
             guard let table = try ItemTable(ofFile: bytes) else { throw .corrupt("the file has no gain map") }
@@ -95,6 +99,7 @@ extension HEIFGainMap {
     ///   - headroom: The headroom of the display, the binary logarithm of the ratio of its brightest to diffuse white. `nil` for the whole
     ///     gain.
     ///   - context: The limits, the memory, and the check for cancellation.
+    /// - Throws: the errors of ``decode(context:)``.
     public func applied(
         to image: Image, headroom: Double? = nil, context: DecodeContext = DecodeContext()
     ) throws(ImageError) -> Image {

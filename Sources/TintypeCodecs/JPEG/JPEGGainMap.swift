@@ -47,6 +47,7 @@ public struct JPEGGainMap: Sendable, Equatable {
     }
 
     /// Returns true if the start of a JPEG file has an index of further pictures, which may include a gain map.
+    /// - Parameter beginning: the start of the file.
     public static func mayBe(in beginning: Data) -> Bool {
         beginning.withUnsafeBytes { JPEGSegments($0).pictureIndex != nil }
     }

@@ -48,6 +48,11 @@ public struct JXLCoder: AnimatedImageCoder, ProgressiveImageCoder {
     /// Pixels are written with the precision that they have: 8 bits, 16 bits, or half-precision numbers for pixels of
     /// standard range. High dynamic range is written as PQ of 16 bits with ``EncodeOptions/HDREncoding/isoHDR``, and
     /// otherwise tone-mapped.
+    /// - Parameters:
+    ///   - image: the image.
+    ///   - format: the format of the file.
+    ///   - options: the options for encoding.
+    ///   - context: the resources of the call, and its cancellation.
     /// - Throws: ``ImageError/Code/encodeFailed`` if the limit of bytes is too small.
     public func encode(
         _ image: Image, as format: ImageFormat, options: EncodeOptions, context: EncodeContext

@@ -29,6 +29,9 @@ public struct PDFCoder: ImageCoder {
     public var decodableFormats: Set<ImageFormat> { [.pdf] }
 
     /// Returns the information in the header.
+    /// - Parameters:
+    ///   - data: the whole document.
+    ///   - context: the limits and the memory of the call, and its cancellation.
     /// - Throws: ``ImageError/Code/truncatedImage`` for the start of a document, because its table of contents is at the
     ///   end.
     public func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {

@@ -28,6 +28,11 @@ public struct TIFFCoder: ImageCoder {
 
     /// Encodes the image, or the first frame of an animation, as TIFF without loss. Pixels have 8 bits, or 16 if the image
     /// does. The compression is Deflate with horizontal differences, unless ``TIFFEncodeOptions`` specify otherwise.
+    /// - Parameters:
+    ///   - image: the image.
+    ///   - format: the format of the file.
+    ///   - options: the options for encoding.
+    ///   - context: the resources of the call, and its cancellation.
     /// - Throws: ``ImageError/Code/encodeFailed`` for a file of 4 GB or more, or over the limit of bytes.
     public func encode(
         _ image: Image, as format: ImageFormat, options: EncodeOptions, context: EncodeContext

@@ -38,6 +38,11 @@ public struct WebPCoder: AnimatedImageCoder, ProgressiveImageCoder {
     /// Encodes a WebP file, animated if the image is. ``WebPEncodeOptions`` has more settings.
     ///
     /// Consecutive equal frames become a single frame with a longer duration.
+    /// - Parameters:
+    ///   - image: the image.
+    ///   - format: the format of the file.
+    ///   - options: the options for encoding.
+    ///   - context: the resources of the call, and its cancellation.
     /// - Throws: ``ImageError/Code/encodeFailed`` for a side over 16,383 pixels, for a setting out of its range, and if the
     ///   limit of bytes is too small.
     public func encode(

@@ -8,6 +8,7 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     /// Creates an address from text such as `192.0.2.1` or `2001:db8::1`.
     ///
     /// Other forms that systems accept as a host, such as `127.1` and `2130706433`, are not addresses here.
+    /// - Parameter text: the text of the address.
     public init?(_ text: String) {
         var four = in_addr()
         if inet_pton(AF_INET, text, &four) == 1 {
@@ -20,6 +21,7 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Creates an address from 4 or 16 bytes; `nil` for another number.
+    /// - Parameter bytes: the bytes, in network order.
     public init?(bytes: [UInt8]) {
         guard bytes.count == 4 || bytes.count == 16 else { return nil }
         self.bytes = bytes
@@ -86,6 +88,7 @@ public struct IPNetwork: Sendable, Hashable, CustomStringConvertible {
     public var description: String { "\(address)/\(prefixLength)" }
 
     /// Returns true if an address belongs to the network.
+    /// - Parameter other: the address.
     public func contains(_ other: IPAddress) -> Bool {
         guard other.bytes.count == address.bytes.count else { return false }
         let whole = prefixLength / 8

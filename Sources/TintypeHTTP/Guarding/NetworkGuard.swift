@@ -51,6 +51,7 @@ public struct NetworkGuard: Sendable {
     }
 
     /// Returns true if a connection to an address is allowed.
+    /// - Parameter address: the address.
     public func allows(_ address: IPAddress) -> Bool {
         // An address of version 4 is denied in any form.
         let forms = [address] + [address.mappedVersion4].compactMap { $0 }

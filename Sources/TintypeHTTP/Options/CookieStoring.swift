@@ -4,6 +4,7 @@ internal import TintypeLoading
 /// A place for cookies (RFC 6265).
 public protocol CookieStoring: Sendable {
     /// Returns the value of the field `Cookie` for a request; `nil` for none.
+    /// - Parameter url: the URL of the request.
     func cookies(for url: URL) -> String?
 
     /// Keeps the cookies of a response.

@@ -78,6 +78,12 @@ public struct ProxyServer: Sendable, Hashable {
     public var password: String?
 
     /// Creates a proxy.
+    /// - Parameters:
+    ///   - kind: the protocol of the proxy.
+    ///   - host: the host of the proxy.
+    ///   - port: the port, from 1 to 65535.
+    ///   - user: the name of the user; `nil` for no authentication.
+    ///   - password: the password of the user.
     public init(_ kind: Kind = .http, host: String, port: Int, user: String? = nil, password: String? = nil) {
         self.kind = kind
         self.host = host

@@ -58,6 +58,7 @@ public struct RetryPolicy: Sendable {
 
     /// Returns true for errors that may pass: connections that fail or break, timeouts, incomplete bodies, and the statuses 408, 425,
     /// 429, 500, 502, 503, and 504.
+    /// - Parameter error: the error.
     public static func isTransient(_ error: ImageError) -> Bool {
         switch error.code {
         case .connectionFailed, .connectionLost, .timedOut, .incompleteBody: true

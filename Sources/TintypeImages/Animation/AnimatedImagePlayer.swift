@@ -148,6 +148,7 @@ public final class AnimatedImagePlayer: Sendable {
     }
 
     /// Goes to a time since the start of the first pass, at the speed 1.
+    /// - Parameter time: the time since the start, at the speed 1.
     public func seek(to time: Duration) {
         change { state in
             let position = state.timeline.position(at: time)

@@ -104,6 +104,7 @@ public struct AnimationTimeline: Sendable, Hashable {
     }
 
     /// Returns the frame that is shown at a time since the start of playback. Times before zero count as zero.
+    /// - Parameter time: the time since the start, at the speed 1.
     public func position(at time: Duration) -> Position {
         let time = max(0, time.inNanoseconds)
         let (pass, rest) = time.quotientAndRemainder(dividingBy: passNanoseconds)
@@ -119,6 +120,7 @@ public struct AnimationTimeline: Sendable, Hashable {
     }
 
     /// Returns the place of a step. Steps after the end count as the last step, and steps before the start as the first.
+    /// - Parameter step: the step, counted from 0.
     public func position(ofStep step: Int) -> Position {
         var step = min(max(0, step), lastStep ?? .max)
         let farthest = Int(Int64.max / passNanoseconds) - 1

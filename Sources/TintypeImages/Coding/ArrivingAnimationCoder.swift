@@ -15,6 +15,7 @@ public protocol ArrivingAnimationCoder: AnimatedImageCoder {
     ///   - data: the start of the file, with the first frame.
     ///   - options: the options to decode with.
     ///   - context: the limits, the memory, and the check for cancellation.
+    /// - Throws: the errors of ``AnimatedImageCoder``.
     func arrivingFrameDecoder(
         for data: Data, options: DecodeOptions, context: DecodeContext
     ) throws(ImageError) -> any ArrivingFrameDecoder
@@ -23,6 +24,8 @@ public protocol ArrivingAnimationCoder: AnimatedImageCoder {
 /// The frames of an animation whose bytes are still arriving. Used by a single thread at a time.
 public protocol ArrivingFrameDecoder: FrameDecoder {
     /// Takes the bytes again, with more of them at the end. The place among the frames stays.
+    /// - Parameter data: all bytes so far.
+    /// - Throws: ``ImageError/Code/corruptImage`` if the bytes contradict earlier bytes.
     func extend(_ data: Data) throws(ImageError)
 }
 

@@ -16,6 +16,10 @@ public struct DecodeLimits: Sendable, Hashable {
     public var maximumAnimationPixels = 1 << 31
 
     /// Creates limits. Omitted limits have their defaults.
+    /// - Parameters:
+    ///   - maximumPixels: see ``maximumPixels``.
+    ///   - maximumBytes: see ``maximumBytes``.
+    ///   - maximumFrames: see ``maximumFrames``.
     public init(maximumPixels: Int = 1 << 28, maximumBytes: ByteCount = ByteCount(1 << 30), maximumFrames: Int = 10_000)
     {
         self.maximumPixels = maximumPixels
@@ -66,6 +70,7 @@ public struct DecodeLimits: Sendable, Hashable {
     }
 
     /// Checks a number of frames against ``maximumFrames``.
+    /// - Parameter frameCount: the number of frames.
     /// - Throws: ``ImageError/Code/limitExceeded``
     public func check(frameCount: Int) throws(ImageError) {
         guard frameCount <= maximumFrames else {

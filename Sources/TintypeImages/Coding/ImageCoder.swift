@@ -67,14 +67,26 @@ extension ImageCoder {
     }
 
     /// Returns the information in the header, read under the default limits.
+    /// - Parameter data: the encoded image.
+    /// - Throws: ``ImageError/Code/unknownFormat``, ``ImageError/Code/corruptImage``, ``ImageError/Code/truncatedImage``, and
+    ///   ``ImageError/Code/limitExceeded``.
     public func info(of data: Data) throws(ImageError) -> ImageInfo { try info(of: data, context: DecodeContext()) }
 
     /// Decodes an image under the default limits, without support for cancellation.
+    /// - Parameters:
+    ///   - data: the encoded image.
+    ///   - options: the options for decoding.
+    /// - Throws: the errors of ``decode(_:options:context:)``.
     public func decode(_ data: Data, options: DecodeOptions = DecodeOptions()) throws(ImageError) -> Image {
         try decode(data, options: options, context: DecodeContext())
     }
 
     /// Encodes an image without support for cancellation.
+    /// - Parameters:
+    ///   - image: the image.
+    ///   - format: the format of the file.
+    ///   - options: the options for encoding.
+    /// - Throws: the errors of ``encode(_:as:options:context:)``.
     public func encode(
         _ image: Image, as format: ImageFormat, options: EncodeOptions = EncodeOptions()
     ) throws(ImageError) -> Data {
@@ -98,6 +110,10 @@ public protocol AnimatedImageCoder: ImageCoder {
 
 extension AnimatedImageCoder {
     /// Returns a decoder for the frames of a file, under the default limits.
+    /// - Parameters:
+    ///   - data: the encoded image.
+    ///   - options: the options for decoding.
+    /// - Throws: the errors of ``AnimatedImageCoder/frameDecoder(for:options:context:)``.
     public func frameDecoder(
         for data: Data, options: DecodeOptions = DecodeOptions()
     ) throws(ImageError) -> any FrameDecoder {
@@ -122,9 +138,12 @@ public protocol FrameDecoder: AnyObject {
     var outputSize: PixelSize { get }
 
     /// Decodes the next frame and composes it with the frames below it; `nil` after the last frame.
+    /// - Throws: ``ImageError/Code/corruptImage``, ``ImageError/Code/truncatedImage``, ``ImageError/Code/limitExceeded``,
+    ///   ``ImageError/Code/outOfMemory``, and ``ImageError/Code/cancelled``.
     func nextFrame() throws(ImageError) -> ImageFrame?
 
     /// Returns to the first frame.
+    /// - Throws: the errors of opening the data again.
     func rewind() throws(ImageError)
 
     /// Moves to a frame, counted from 0, which becomes the next. After the last frame there is none.
@@ -133,6 +152,7 @@ public protocol FrameDecoder: AnyObject {
     /// seek back on, GIF, PNG and WebP also store up to eight copies of the canvas, at most 64 MB. Seeking among frames that have
     /// been decoded before then decodes at most a ninth of the animation on the way.
     /// - Parameter index: the number of the frame.
+    /// - Throws: the errors of ``nextFrame()``.
     func seek(to index: Int) throws(ImageError)
 
     /// Keeps a copy of the canvas at each frame that decoding passes and whose number is a multiple of an interval, however many
@@ -147,6 +167,8 @@ extension FrameDecoder {
     public func keepSeekPoints(every interval: Int) {}
 
     /// Decodes all frames up to the requested frame.
+    /// - Parameter index: the frame, counted from 0.
+    /// - Throws: the errors of ``nextFrame()``.
     public func seek(to index: Int) throws(ImageError) {
         try rewind()
         var passed = 0
@@ -154,6 +176,8 @@ extension FrameDecoder {
     }
 
     /// Returns a frame, counted from 0; `nil` if there is none.
+    /// - Parameter index: the frame, counted from 0.
+    /// - Throws: the errors of ``nextFrame()``.
     public func frame(at index: Int) throws(ImageError) -> ImageFrame? {
         guard index >= 0 else { return nil }
         try seek(to: index)

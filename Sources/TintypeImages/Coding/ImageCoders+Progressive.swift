@@ -3,6 +3,10 @@ internal import FoundationEssentials
 extension ImageCoders: ProgressiveImageCoder {
     /// Returns a decoder that chooses a coder once the first bytes reveal the format. If that coder isn't progressive,
     /// previews are unavailable, but the image is still decoded.
+    /// - Parameters:
+    ///   - options: the options for decoding.
+    ///   - context: the limits and the memory of the call, and its cancellation.
+    /// - Throws: the errors of the coder.
     public func progressiveDecoder(
         options: DecodeOptions, context: DecodeContext
     ) throws(ImageError) -> any ProgressiveDecoder {

@@ -12,12 +12,15 @@ public struct ImageCoders: ImageCoder {
     public init(_ coders: [any ImageCoder] = []) { self.coders = coders }
 
     /// Adds a coder, which is asked before all others.
+    /// - Parameter coder: the coder.
     public mutating func add(_ coder: any ImageCoder) { coders.append(coder) }
 
     /// Returns the list with another coder, which is asked before all others.
+    /// - Parameter coder: the coder.
     public func adding(_ coder: any ImageCoder) -> ImageCoders { ImageCoders(coders + [coder]) }
 
     /// Removes the coders of a type, as in `manager.coders.remove(GIFCoder.self)`.
+    /// - Parameter type: the type of the coders.
     /// - Returns: the number of coders that were removed.
     @discardableResult
     public mutating func remove<Coder: ImageCoder>(_ type: Coder.Type) -> Int {
@@ -27,6 +30,9 @@ public struct ImageCoders: ImageCoder {
     }
 
     /// Replaces the coders of a type by another coder, which is asked when the last of them would have been.
+    /// - Parameters:
+    ///   - type: the type of the coders.
+    ///   - coder: the coder.
     /// - Returns: false if there is none; the list is then unchanged.
     @discardableResult
     public mutating func replace<Coder: ImageCoder>(_ type: Coder.Type, with coder: any ImageCoder) -> Bool {
@@ -58,6 +64,8 @@ public struct ImageCoders: ImageCoder {
     ///   - data: the encoded image, or its start.
     ///   - hint: the format to assume if the signature is ambiguous, as in ``DecodeOptions/formatHint``.
     ///   - context: the limits and the check for cancellation.
+    /// - Throws: ``ImageError/Code/unknownFormat`` or ``ImageError/Code/formatNotEnabled`` if no coder can read the bytes, and the errors
+    ///   of the coder.
     public func info(
         of data: Data, hint: ImageFormat?, context: DecodeContext
     ) throws(ImageError) -> ImageInfo {
@@ -71,6 +79,12 @@ public struct ImageCoders: ImageCoder {
     }
 
     /// Encodes an image with the first coder that can write the format.
+    /// - Parameters:
+    ///   - image: the image.
+    ///   - format: the format of the file.
+    ///   - options: the options for encoding.
+    ///   - context: the resources of the call, and its cancellation.
+    /// - Throws: ``ImageError/Code/formatNotEnabled`` if no coder can write the format, and the errors of the coder.
     public func encode(
         _ image: Image, as format: ImageFormat, options: EncodeOptions, context: EncodeContext
     ) throws(ImageError) -> Data {
@@ -89,6 +103,12 @@ public struct ImageCoders: ImageCoder {
     /// Returns a frame decoder of the first animated coder that can read the bytes; `nil` if none of them is animated.
     ///
     /// If an animated coder fails, the next is tried.
+    /// - Parameters:
+    ///   - data: the encoded image.
+    ///   - options: the options for decoding.
+    ///   - context: the limits and the memory of the call, and its cancellation.
+    /// - Throws: ``ImageError/Code/unknownFormat`` or ``ImageError/Code/formatNotEnabled`` if no coder can read the bytes, and the errors
+    ///   of the coder.
     public func frameDecoder(
         for data: Data, options: DecodeOptions, context: DecodeContext
     ) throws(ImageError) -> (any FrameDecoder)? {
@@ -109,6 +129,11 @@ public struct ImageCoders: ImageCoder {
     }
 
     /// Returns a frame decoder under the default limits; `nil` if no coder that can read the bytes is animated.
+    /// - Parameters:
+    ///   - data: the encoded image.
+    ///   - options: the options for decoding.
+    /// - Throws: ``ImageError/Code/unknownFormat`` or ``ImageError/Code/formatNotEnabled`` if no coder can read the bytes, and the errors
+    ///   of the coder.
     public func frameDecoder(
         for data: Data, options: DecodeOptions = DecodeOptions()
     ) throws(ImageError) -> (any FrameDecoder)? {

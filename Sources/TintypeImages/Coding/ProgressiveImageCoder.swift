@@ -6,6 +6,7 @@ public protocol ProgressiveImageCoder: ImageCoder {
     /// - Parameters:
     ///   - options: the options to decode with.
     ///   - context: the limits, the memory, and the check for cancellation.
+    /// - Throws: ``ImageError/Code/limitExceeded`` for options that no image can meet.
     func progressiveDecoder(options: DecodeOptions, context: DecodeContext) throws(ImageError) -> any ProgressiveDecoder
 }
 
@@ -42,10 +43,12 @@ public protocol ProgressiveDecoder: AnyObject {
 
     /// Returns the picture of the bytes so far, marked as ``Image/isPartial``; `nil` if there is none yet, or if it has not
     /// changed since the last call.
+    /// - Throws: ``ImageError/Code/outOfMemory``, and the errors of the decoder.
     func preview() throws(ImageError) -> Image?
 
     /// Returns the image after all bytes have been appended. It is equal to the result of
     /// ``ImageCoder/decode(_:options:context:)``.
+    /// - Throws: the errors of ``ImageCoder/decode(_:options:context:)``.
     func finish() throws(ImageError) -> Image
 }
 

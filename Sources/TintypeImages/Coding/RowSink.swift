@@ -99,6 +99,7 @@ public struct RowSink: ~Copyable {
     }
 
     /// Returns an upright copy of the picture so far. Rows that haven't arrived yet are transparent.
+    /// - Throws: ``ImageError/Code/outOfMemory``
     public func snapshot() throws(ImageError) -> PixelBuffer {
         let pool = context.pool
         if let resampled = try resampler?.snapshot(pool: pool) {
@@ -112,6 +113,7 @@ public struct RowSink: ~Copyable {
     }
 
     /// Returns the upright pixels. Rows that never arrived are transparent.
+    /// - Throws: ``ImageError/Code/outOfMemory``
     public consuming func finish() throws(ImageError) -> PixelBuffer {
         while rows < stored.height {
             rowToFill().initializeMemory(

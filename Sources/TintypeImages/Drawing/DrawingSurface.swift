@@ -36,6 +36,10 @@ public struct DrawingSurface: ~Copyable {
     // MARK: Rows and pixels
 
     /// Gives access to the pixels of a row, counted from the top: premultiplied RGBA in the surface's format.
+    /// - Parameters:
+    ///   - row: the row, counted from 0 at the top.
+    ///   - body: a closure that changes the bytes. The pointer is valid only during the call.
+    /// - Throws: the error of the closure.
     public mutating func withRow<Result, Failure: Error>(
         _ row: Int, _ body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -45,6 +49,9 @@ public struct DrawingSurface: ~Copyable {
     }
 
     /// Accesses a premultiplied pixel of an 8-bit surface.
+    /// - Parameters:
+    ///   - x: the column, counted from 0 on the left.
+    ///   - y: the row, counted from 0 at the top.
     public subscript(x: Int, y: Int) -> SIMD4<UInt8> {
         get { address(x, y).loadUnaligned(as: SIMD4<UInt8>.self) }
         set { address(x, y).storeBytes(of: newValue, as: SIMD4<UInt8>.self) }

@@ -70,18 +70,25 @@ public struct Image: Sendable {
     package let storage: Storage
 
     /// Creates a still image.
+    /// - Parameters:
+    ///   - pixels: the upright pixels.
+    ///   - properties: the properties besides the pixels.
     public init(pixels: PixelBuffer, properties: Properties = Properties()) {
         storage = Storage(pixels, properties)
     }
 
     /// Creates an animation of decoded frames that all stay in memory; `nil` without frames, or if their sizes differ. A single frame
     /// makes a still image.
+    /// - Parameters:
+    ///   - frames: the frames, of the same size.
+    ///   - properties: the properties besides the pixels.
     public init?(frames: [ImageFrame], properties: Properties = Properties()) {
         guard let animation = AnimatedImage(frames: frames, properties: properties) else { return nil }
         self.init(animation)
     }
 
     /// Creates an image that moves. A single frame makes a still image.
+    /// - Parameter animation: the animation.
     public init(_ animation: AnimatedImage) { self = animation.poster.with(animation.isAnimated ? animation : nil) }
 
     package init(storage: Storage) { self.storage = storage }
@@ -134,9 +141,11 @@ public struct Image: Sendable {
     public var memoryCost: Int { storage.memoryCost }
 
     /// Returns true if both are the same image, not merely equal images.
+    /// - Parameter other: the other image.
     public func isIdentical(to other: Image) -> Bool { storage === other.storage }
 
     /// Returns the same pixels with changed properties. An animation is played as often as they say.
+    /// - Parameter change: a closure that changes the properties.
     public func with(_ change: (inout Properties) -> Void) -> Image {
         var properties = storage.properties
         change(&properties)

@@ -133,6 +133,7 @@ extension ImageFormat {
     public var storesAlpha: Bool { facts?.storesAlpha ?? true }
 
     /// Creates the format with a media type. Parameters such as `; charset=` are ignored.
+    /// - Parameter mimeType: the media type, such as `image/jpeg`.
     public init?(mimeType: String) {
         // ASCII, so that nothing is looked up in the tables of Unicode: each load asks.
         let type = String(
@@ -146,6 +147,7 @@ extension ImageFormat {
     }
 
     /// Creates the format with a file name extension, in any case, without the dot.
+    /// - Parameter fileExtension: the extension, such as `jpg`.
     public init?(fileExtension: String) {
         let wanted = fileExtension.lowercased()
         guard let match = Self.format({ $0.extensions.contains(wanted) }) else { return nil }

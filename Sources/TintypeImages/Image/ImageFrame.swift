@@ -12,5 +12,8 @@ public struct ImageFrame: Sendable, Equatable {
     }
 
     /// Creates a frame from the pixels of an image, or of its first frame.
+    /// - Parameters:
+    ///   - image: the picture.
+    ///   - duration: the time on the screen.
     public init(_ image: Image, duration: Duration) { self.init(pixels: image.pixels, duration: duration) }
 }

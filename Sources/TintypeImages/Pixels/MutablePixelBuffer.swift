@@ -44,6 +44,7 @@ public struct MutablePixelBuffer: ~Copyable {
     public var byteCount: Int { bytesPerRow * height }
 
     /// Returns the address of a row, which is valid as long as the buffer, or the buffer that it was frozen into, exists.
+    /// - Parameter row: the row, counted from 0 at the top.
     public func row(_ row: Int) -> UnsafeMutableRawPointer {
         precondition(row >= 0 && row < height, "row \(row) of \(height)")
         return memory.base + row * bytesPerRow
@@ -83,6 +84,7 @@ public struct MutablePixelBuffer: ~Copyable {
     /// - Parameters:
     ///   - rows: the number of written rows, from the top; the others are transparent in the copy.
     ///   - pool: the memory for the copy.
+    /// - Throws: ``ImageError/Code/outOfMemory``
     public func snapshot(rows: Int? = nil, pool: PixelBufferPool = .shared) throws(ImageError) -> PixelBuffer {
         let copy = try MutablePixelBuffer(size: size, format: format, cleared: false, pool: pool)
         let written = min(rows ?? height, height) * bytesPerRow

@@ -3,6 +3,7 @@ extension PixelBuffer {
     /// - Parameters:
     ///   - orientation: the orientation of the stored pixels.
     ///   - pool: the memory for the pixels.
+    /// - Throws: ``ImageError/Code/outOfMemory`` and ``ImageError/Code/cancelled``.
     public func oriented(_ orientation: Orientation, pool: PixelBufferPool = .shared) throws(ImageError) -> PixelBuffer
     {
         guard orientation != .up else { return self }

@@ -40,6 +40,8 @@ public final class PixelBuffer: Sendable {
     public var byteCount: Int { bytesPerRow * height }
 
     /// Gives access to all rows. The bytes of a row after its pixels are undefined.
+    /// - Parameter body: a closure that reads the bytes. The pointer is valid only during the call.
+    /// - Throws: the error of the closure.
     public func withUnsafeBytes<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -47,6 +49,10 @@ public final class PixelBuffer: Sendable {
     }
 
     /// Gives access to the pixels of a row.
+    /// - Parameters:
+    ///   - row: the row, counted from 0 at the top.
+    ///   - body: a closure that reads the bytes. The pointer is valid only during the call.
+    /// - Throws: the error of the closure.
     public func withRow<Result, Failure: Error>(
         _ row: Int, _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -56,6 +62,9 @@ public final class PixelBuffer: Sendable {
     }
 
     /// Returns the four components of a pixel of an 8-bit buffer. ``component(x:y:)`` supports every format.
+    /// - Parameters:
+    ///   - x: the column, counted from 0 on the left.
+    ///   - y: the row, counted from 0 at the top.
     public subscript(x: Int, y: Int) -> SIMD4<UInt8> {
         precondition(format == .rgba8 && x >= 0 && x < width, "column \(x) of \(width), \(format)")
         return withRow(y) { $0.loadUnaligned(fromByteOffset: x * 4, as: SIMD4<UInt8>.self) }

@@ -71,6 +71,7 @@ public final class PixelBufferPool: Sendable {
     }
 
     /// Observes a source of memory pressure and drains the pool accordingly; `nil` ends the observation.
+    /// - Parameter pressure: the source of memory pressure; `nil` for none.
     public func observe(_ pressure: MemoryPressure?) {
         subscription.replace(with: pressure) { [weak self] _ in self?.drain() }
     }

@@ -69,6 +69,10 @@ extension PixelSize {
     /// Returns the largest proportional size whose pixels use at most `limit` bytes, with `frames` frames of `bytesPerPixel`.
     ///
     /// Each side is at least 1. If the shorter side would be less, the longer side uses the whole limit.
+    /// - Parameters:
+    ///   - limit: the largest number of bytes.
+    ///   - bytesPerPixel: the bytes of a pixel: 4 or 8.
+    ///   - frames: the number of frames.
     public func scaled(toBytes limit: Int, bytesPerPixel: Int = 4, frames: Int = 1) -> PixelSize {
         guard !isEmpty else { return PixelSize(width: 1, height: 1) }
         let pixels = max(1, limit / max(1, bytesPerPixel) / max(1, frames))

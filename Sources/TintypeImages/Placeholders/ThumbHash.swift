@@ -15,6 +15,7 @@ public struct ThumbHash: Sendable, Hashable, CustomStringConvertible {
     public var description: String { base64 }
 
     /// Creates a hash from its bytes.
+    /// - Parameter bytes: the bytes of the hash.
     /// - Throws: ``ImageError/Code/corruptImage`` for bytes that aren't a ThumbHash.
     public init(bytes: Data) throws(ImageError) {
         guard let header = ThumbHashHeader(Array(bytes.prefix(6))) else {
@@ -28,6 +29,7 @@ public struct ThumbHash: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Creates a hash from Base64.
+    /// - Parameter base64: the hash in Base64.
     /// - Throws: ``ImageError/Code/corruptImage`` for a string that isn't a ThumbHash.
     public init(base64: String) throws(ImageError) {
         guard base64.utf8.count <= 100, let bytes = Data(base64Encoded: base64) else {
@@ -45,6 +47,7 @@ public struct ThumbHash: Sendable, Hashable, CustomStringConvertible {
     /// Creates the hash of an image, or of its first frame.
     ///
     /// An image with a side above 100 pixels is reduced to 100 pixels first.
+    /// - Parameter image: the image to hash.
     /// - Throws: ``ImageError/Code/outOfMemory``, and ``ImageError/Code/cancelled``.
     public init(_ image: Image) throws(ImageError) {
         let context = TransformContext.current

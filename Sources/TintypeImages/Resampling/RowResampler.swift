@@ -122,6 +122,8 @@ public struct RowResampler: ~Copyable {
     }
 
     /// Returns a copy of the finished rows; the rows below are transparent.
+    /// - Parameter pool: the pool to take memory from.
+    /// - Throws: ``ImageError/Code/outOfMemory``
     public func snapshot(pool: PixelBufferPool = .shared) throws(ImageError) -> PixelBuffer {
         try destination.snapshot(rows: firstOpen, pool: pool)
     }

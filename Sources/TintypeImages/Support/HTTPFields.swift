@@ -23,6 +23,7 @@ public struct HTTPFields: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     public init() {}
 
     /// Creates a collection of fields from a dictionary.
+    /// - Parameter fields: the names and values.
     public init(_ fields: [String: String]) {
         for (name, value) in fields { self[name] = value }
     }
@@ -55,6 +56,7 @@ public struct HTTPFields: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     }
 
     /// The value of a field; `nil` if there is none. Setting `nil` removes the field.
+    /// - Parameter name: the name of the field, in any case.
     public subscript(name: String) -> String? {
         get {
             let place = place(of: name)
@@ -83,6 +85,9 @@ public struct HTTPFields: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     public var isEmpty: Bool { fields.isEmpty }
 
     /// Adds a value to a field's values.
+    /// - Parameters:
+    ///   - name: the name of the field, in any case.
+    ///   - value: the value.
     public mutating func add(_ name: String, _ value: String) {
         self[name] = self[name].map { "\($0), \(value)" } ?? value
     }

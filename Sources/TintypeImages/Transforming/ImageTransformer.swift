@@ -94,6 +94,9 @@ public struct ClosureTransformer: ImageTransformer {
 
 extension ImageTransformer where Self == ClosureTransformer {
     /// A transformer that calls a closure.
+    /// - Parameters:
+    ///   - key: the part of the cache key that names the work.
+    ///   - body: a closure that transforms an image.
     public static func closure(
         key: String, _ body: @escaping @Sendable (Image) throws -> Image
     ) -> ClosureTransformer { ClosureTransformer(key: key, body) }
@@ -101,5 +104,6 @@ extension ImageTransformer where Self == ClosureTransformer {
 
 extension ImageTransformer {
     /// Returns a sequence of this transformer and another.
+    /// - Parameter next: the transformer to apply afterwards.
     public func then(_ next: any ImageTransformer) -> ImageTransformers { ImageTransformers([self, next]) }
 }

@@ -50,6 +50,7 @@ public struct AlternativeSources: ImageLoading {
     }
 
     /// Loads the bytes of the URL, or of the first alternative that has them.
+    /// - Parameter request: the URL, with the parameters of the call.
     /// - Throws: the error of the URL of the request. Its reason lists the errors of the alternatives.
     public func load(_ request: LoadRequest) async throws(ImageError) -> LoadedData {
         let first: ImageError

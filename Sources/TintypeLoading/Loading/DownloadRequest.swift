@@ -15,6 +15,11 @@ public struct DownloadRequest: Sendable, Hashable {
     public var targetSize: PixelSize?
 
     /// Creates a request.
+    /// - Parameters:
+    ///   - url: the URL.
+    ///   - method: the HTTP method.
+    ///   - headers: the header fields.
+    ///   - body: the body; `nil` for none.
     public init(url: URL, method: String = "GET", headers: HTTPFields = [:], body: Data? = nil) {
         self.url = url
         self.method = method
@@ -33,6 +38,10 @@ public struct DownloadResponse: Sendable, Hashable {
     public var headers: HTTPFields
 
     /// Creates the head of a response.
+    /// - Parameters:
+    ///   - url: the URL.
+    ///   - statusCode: the HTTP status.
+    ///   - headers: the header fields.
     public init(url: URL, statusCode: Int, headers: HTTPFields = [:]) {
         self.url = url
         self.statusCode = statusCode

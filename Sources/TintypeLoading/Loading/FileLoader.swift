@@ -24,6 +24,7 @@ public struct FileLoader: ImageLoading {
     public func isLocal(_ url: URL) -> Bool { true }
 
     /// The time and the size of the file.
+    /// - Parameter url: the URL of the file.
     public func currentValidators(of url: URL) async -> CacheValidators? {
         guard let path = try? Self.path(of: url) else { return nil }
         return try? await WorkQueue.files.perform { _ in
@@ -32,6 +33,7 @@ public struct FileLoader: ImageLoading {
         }
     }
 
+    /// - Parameter request: the URL, with the parameters of the call.
     /// - Throws: ``ImageError/Code/fileUnreadable``, ``ImageError/Code/bodyTooLarge``, ``ImageError/Code/emptyBody``, or
     ///   ``ImageError/Code/incompleteBody`` if the file shrinks meanwhile.
     public func load(_ request: LoadRequest) async throws(ImageError) -> LoadedData {

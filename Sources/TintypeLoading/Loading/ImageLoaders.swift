@@ -14,9 +14,11 @@ public struct ImageLoaders: ImageLoading {
     public init(_ loaders: [any ImageLoading] = []) { self.loaders = loaders }
 
     /// Adds a loader that is asked before the present ones.
+    /// - Parameter loader: the loader.
     public mutating func add(_ loader: any ImageLoading) { loaders.append(loader) }
 
     /// Removes the loaders of a type.
+    /// - Parameter type: the type of the loaders.
     public mutating func removeAll<Loader: ImageLoading>(of type: Loader.Type) {
         loaders.removeAll { $0 is Loader }
     }
@@ -34,6 +36,7 @@ public struct ImageLoaders: ImageLoading {
         await loader(for: url)?.currentValidators(of: url)
     }
 
+    /// - Parameter request: the URL, with the parameters of the call.
     /// - Throws: ``ImageError/Code/invalidURL`` if no loader accepts such a URL, and the errors of the loader.
     public func load(_ request: LoadRequest) async throws(ImageError) -> LoadedData {
         guard let loader = loader(for: request.url) else { throw noLoader(for: request.url) }
@@ -41,6 +44,9 @@ public struct ImageLoaders: ImageLoading {
     }
 
     /// The answer of the loader that loads the URL.
+    /// - Parameters:
+    ///   - error: the error.
+    ///   - url: the URL.
     public func shouldRememberFailure(_ error: ImageError, of url: URL) -> Bool {
         loader(for: url)?.shouldRememberFailure(error, of: url) ?? error.isPermanent
     }

@@ -3,6 +3,7 @@ public import FoundationEssentials
 /// Provides the bytes of an image: over HTTP, from a file, or from any other place.
 public protocol ImageLoading: Sendable {
     /// Returns true if the loader accepts the URL, which usually depends on its scheme.
+    /// - Parameter url: the URL.
     func canLoad(_ url: URL) -> Bool
 
     /// The schemes that the loader accepts, for error messages; empty if there is no such list.
@@ -19,6 +20,7 @@ public protocol ImageLoading: Sendable {
 
     /// Returns true if the bytes of a URL are available without a network. Such bytes are not copied to the disk cache, and
     /// their failures are not remembered, because the source can be asked each time.
+    /// - Parameter url: the URL.
     func isLocal(_ url: URL) -> Bool
 
     /// Returns the validators of the present contents of a local URL, as ``LoadedData/validators`` would after a load; `nil`, the
@@ -26,6 +28,7 @@ public protocol ImageLoading: Sendable {
     ///
     /// Thumbnails and transformed images of such a URL are stored on disk if the request wants that
     /// (``ImageRequest/CacheOptions/storesVariant``), and used as long as the contents are the same.
+    /// - Parameter url: the URL.
     func currentValidators(of url: URL) async -> CacheValidators?
 
     /// Returns true if a URL that failed with an error should not be loaded again for a while. Called for every failure of a
@@ -59,6 +62,9 @@ extension ImageLoading {
     public var addsRequestHeaders: Bool { false }
 
     /// ``ImageError/isPermanent``.
+    /// - Parameters:
+    ///   - error: the error.
+    ///   - url: the URL.
     public func shouldRememberFailure(_ error: ImageError, of url: URL) -> Bool { error.isPermanent }
 
     public func requestHeaders(_ headers: [String: String], for url: URL) -> [String: String] { headers }
@@ -217,6 +223,9 @@ public struct LoadedData: Sendable {
     /// Creates the answer of a loader that makes images, and has no bytes of them.
     ///
     /// A request for a thumbnail gets the image resized. The disk stores the image as a coder encodes it.
+    /// - Parameters:
+    ///   - image: the image.
+    ///   - url: the URL.
     public init(image: Image, url: URL) {
         self.init(data: Data(), url: url)
         self.image = image

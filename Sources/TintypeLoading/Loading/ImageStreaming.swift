@@ -56,6 +56,9 @@ public struct ImageStream: Sendable {
     }
 
     /// Creates the answer that the cached image with the ``LoadRequest/validators`` is still current.
+    /// - Parameters:
+    ///   - url: the URL.
+    ///   - validators: the new validators, if the source sent any.
     public static func notModified(url: URL, validators: CacheValidators? = nil) -> ImageStream {
         var stream = ImageStream(url: url, chunks: AsyncStream<Data> { $0.finish() })
         stream.head = .notModified(url: url, validators: validators)
@@ -65,11 +68,13 @@ public struct ImageStream: Sendable {
 
 extension ImageStreaming {
     /// True for the ``ImageLoading/schemes``.
+    /// - Parameter url: the URL.
     public func canLoad(_ url: URL) -> Bool { url.scheme.map { schemes.contains($0.lowercased()) } ?? false }
 
     public var maximumBytes: ByteCount { .megabytes(200) }
 
     /// Collects the chunks of ``stream(_:)``.
+    /// - Parameter request: the URL, with the parameters of the call.
     /// - Throws: the error of the stream, ``ImageError/Code/bodyTooLarge``, ``ImageError/Code/incompleteBody``,
     ///   ``ImageError/Code/emptyBody``, or ``ImageError/Code/outOfMemory``.
     public func load(_ request: LoadRequest) async throws(ImageError) -> LoadedData {

@@ -4,21 +4,25 @@ internal import Logging
 /// The caches by request, as loads use them.
 extension ImageManager {
     /// Returns the cache key of a request's image.
+    /// - Parameter request: the request.
     public func key(for request: ImageRequest) -> ImageKey {
         let environment = environment
         return environment.key(for: environment.prepared(request))
     }
 
     /// Returns the cache key of the image at a URL.
+    /// - Parameter url: the URL.
     public func key(for url: URL) -> ImageKey { key(for: ImageRequest(url)) }
 
     /// Returns the image of a request if it is in memory, at once.
+    /// - Parameter request: the request.
     public func memoryImage(for request: ImageRequest) -> Image? {
         let (request, environment) = prepared(request)
         return environment.memoryImage(request, key: environment.key(for: request))
     }
 
     /// Returns the image at a URL if it is in memory, at once.
+    /// - Parameter url: the URL.
     public func memoryImage(for url: URL) -> Image? { memoryImage(for: ImageRequest(url)) }
 
     /// Returns the image of a request if it is in memory or on disk; `nil` if the caches can't supply it.
@@ -26,6 +30,7 @@ extension ImageManager {
     /// This is a load with ``CachePolicy/cacheOnly``, instead of the request's policy: it never asks the source. It decodes and transforms
     /// the entry on disk, shares that work with equal loads, and stores the result in memory, as the request says. A damaged entry is
     /// discarded.
+    /// - Parameter request: the request.
     /// - Throws: ``ImageError`` if the request is invalid, if a cached image is damaged, exceeds a limit or can't be transformed, or if the
     ///   calling task is canceled.
     nonisolated(nonsending) public func cachedImage(for request: ImageRequest) async throws(ImageError) -> Image? {
@@ -44,6 +49,7 @@ extension ImageManager {
     /// Returns the image at a URL if it is in memory or on disk; `nil` if the caches can't supply it.
     ///
     /// See ``cachedImage(for:)-(ImageRequest)``.
+    /// - Parameter url: the URL.
     /// - Throws: ``ImageError`` if a cached image exceeds a limit, or if the calling task is canceled.
     nonisolated(nonsending) public func cachedImage(for url: URL) async throws(ImageError) -> Image? {
         try await cachedImage(for: ImageRequest(url))
@@ -89,11 +95,17 @@ extension ImageManager {
     }
 
     /// Stores the image at a URL where loads look for it. See ``store(_:data:for:)-(_,_,ImageRequest)``.
+    /// - Parameters:
+    ///   - image: the image.
+    ///   - data: the encoded image; `nil` to let the manager encode it for the disk.
+    ///   - url: the URL of the image.
+    /// - Throws: ``ImageError`` with the URL.
     public func store(_ image: Image, data: Data? = nil, for url: URL) async throws(ImageError) {
         try await store(image, data: data, for: ImageRequest(url))
     }
 
     /// Returns the layers that have the image of a request; not the original that it could be made of.
+    /// - Parameter request: the request.
     public func cachedLayers(for request: ImageRequest) async -> CacheLayers {
         let (request, environment) = prepared(request)
         let key = environment.key(for: request)
@@ -105,9 +117,13 @@ extension ImageManager {
     }
 
     /// Returns the layers that have the image at a URL.
+    /// - Parameter url: the URL.
     public func cachedLayers(for url: URL) async -> CacheLayers { await cachedLayers(for: ImageRequest(url)) }
 
     /// Removes the image of a request, and no other variant of its source; ``removeAll(of:)-(ImageRequest)`` removes those too.
+    /// - Parameters:
+    ///   - request: the request.
+    ///   - layers: the layers to remove it from.
     /// - Returns: true if an entry was removed.
     /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``
     @discardableResult public func removeCachedImage(
@@ -123,6 +139,9 @@ extension ImageManager {
     }
 
     /// Removes the image at a URL, and no other variant of it.
+    /// - Parameters:
+    ///   - url: the URL.
+    ///   - layers: the layers to remove it from.
     /// - Returns: true if an entry was removed.
     /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``
     @discardableResult public func removeCachedImage(
@@ -132,6 +151,7 @@ extension ImageManager {
     }
 
     /// Returns the keys of everything that the disk cache has of a request's source: the original, thumbnails, and transformed images.
+    /// - Parameter request: the request.
     public func cachedVariants(of request: ImageRequest) async -> [ImageKey] {
         let (request, environment) = prepared(request)
         let source = environment.source(of: request)
@@ -144,9 +164,11 @@ extension ImageManager {
     }
 
     /// Returns the keys of everything that the disk cache has of a URL.
+    /// - Parameter url: the URL.
     public func cachedVariants(of url: URL) async -> [ImageKey] { await cachedVariants(of: ImageRequest(url)) }
 
     /// Removes every variant of a request's source from memory and disk.
+    /// - Parameter request: the request.
     /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``
     public func removeAll(of request: ImageRequest) async throws(ImageError) {
         let (request, environment) = prepared(request)
@@ -154,6 +176,7 @@ extension ImageManager {
     }
 
     /// Removes every variant of a URL from memory and disk.
+    /// - Parameter url: the URL.
     /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``
     public func removeAll(of url: URL) async throws(ImageError) { try await removeAll(of: ImageRequest(url)) }
 

@@ -2,6 +2,8 @@ public import FoundationEssentials
 
 extension ImageManager {
     /// Returns the bytes at a URL without decoding them. See ``data(for:)-(ImageRequest)``.
+    /// - Parameter url: the URL.
+    /// - Throws: ``ImageError`` with the URL.
     nonisolated(nonsending) public func data(for url: URL) async throws(ImageError) -> EncodedImage {
         try await data(for: ImageRequest(url))
     }
@@ -12,6 +14,7 @@ extension ImageManager {
     /// The download is shared with loads of the image, and the bytes are stored on disk if the request's
     /// ``ImageRequest/CacheOptions/store`` says so. Only the header is read: bytes that no coder accepts as an image are an error, and are
     /// not stored. Memory isn't queried; thumbnails and transformers don't apply. Honors the cancellation of the calling task.
+    /// - Parameter request: the request.
     /// - Throws: ``ImageError`` with the URL that failed, the stage, and the reason.
     nonisolated(nonsending) public func data(for request: ImageRequest) async throws(ImageError) -> EncodedImage {
         let (request, environment) = prepared(request)

@@ -114,6 +114,7 @@ public final class ImageManager: Sendable {
     /// Returns the image at a URL, decoded and cached.
     ///
     /// An image in memory is returned without suspension. Honors the cancellation of the calling task.
+    /// - Parameter url: the URL.
     /// - Throws: ``ImageError`` with the URL that failed, the stage, and the reason.
     nonisolated(nonsending) public func image(for url: URL) async throws(ImageError) -> Image {
         let environment = environment
@@ -133,6 +134,7 @@ public final class ImageManager: Sendable {
     /// Returns the image of a request, decoded and cached.
     ///
     /// An image in memory is returned without suspension. Honors the cancellation of the calling task.
+    /// - Parameter request: the request.
     /// - Throws: ``ImageError`` with the URL that failed, the stage, and the reason.
     nonisolated(nonsending) public func image(for request: ImageRequest) async throws(ImageError) -> Image {
         let (request, environment) = prepared(request)
@@ -142,12 +144,14 @@ public final class ImageManager: Sendable {
     }
 
     /// Returns the image at a URL, with everything that is known of the load.
+    /// - Parameter url: the URL.
     /// - Throws: ``ImageError`` with the URL that failed, the stage, and the reason.
     nonisolated(nonsending) public func load(_ url: URL) async throws(ImageError) -> ImageResult {
         try await load(ImageRequest(url))
     }
 
     /// Returns the image of a request, with everything that is known of the load.
+    /// - Parameter request: the request.
     /// - Throws: ``ImageError`` with the URL that failed, the stage, and the reason.
     nonisolated(nonsending) public func load(_ request: ImageRequest) async throws(ImageError) -> ImageResult {
         let (request, environment) = prepared(request)
@@ -155,9 +159,11 @@ public final class ImageManager: Sendable {
     }
 
     /// Starts a load that any number of observers can subscribe to, and whose priority can be changed.
+    /// - Parameter url: the URL.
     public func task(for url: URL) -> ImageTask { task(for: ImageRequest(url)) }
 
     /// Starts a load that any number of observers can subscribe to, and whose priority can be changed.
+    /// - Parameter request: the request.
     public func task(for request: ImageRequest) -> ImageTask {
         let (request, environment) = prepared(request)
         return ImageTask(request: request) { priority, onUpdate async throws(ImageError) in
@@ -180,9 +186,11 @@ public final class ImageManager: Sendable {
     }
 
     /// Allows a URL that failed to be loaded again at once, with any header fields.
+    /// - Parameter url: the URL.
     public func removeFailure(of url: URL) { removeFailure(of: ImageRequest(url)) }
 
     /// Allows the URL of a request that failed to be loaded again at once, with any header fields.
+    /// - Parameter request: the request.
     public func removeFailure(of request: ImageRequest) {
         let source = key(for: request).source
         shared.failures.withLock { $0.removeAll(source: source) }

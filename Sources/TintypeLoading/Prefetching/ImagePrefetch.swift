@@ -49,6 +49,7 @@ public final class ImagePrefetch: Sendable {
     public func cancel() { core.cancel(nil, in: id) }
 
     /// Ends the prefetching of a URL.
+    /// - Parameter url: the URL.
     /// - Complexity: O(*n*) for *n* requests.
     public func cancel(_ url: URL) { core.cancel(url, in: id) }
 

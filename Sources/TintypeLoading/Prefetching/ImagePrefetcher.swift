@@ -69,11 +69,13 @@ public final class ImagePrefetcher: Sendable {
     }
 
     /// Prefetches the images at several URLs.
+    /// - Parameter urls: the URLs, the most urgent first.
     /// - Returns: the prefetch, which ends at once if there are no URLs.
     @discardableResult
     public func prefetch(_ urls: [URL]) -> ImagePrefetch { prefetch(urls.map { ImageRequest($0) }) }
 
     /// Prefetches the images of several requests. A request for a thumbnail or a transformed image prefetches that.
+    /// - Parameter requests: the requests, the most urgent first.
     /// - Returns: the prefetch, which ends at once if there are no requests.
     @discardableResult
     public func prefetch(_ requests: [ImageRequest]) -> ImagePrefetch { core.begin(requests) }
@@ -82,6 +84,7 @@ public final class ImagePrefetcher: Sendable {
     public func cancelAll() { core.cancelAll() }
 
     /// Ends the prefetching of a URL, in all prefetches.
+    /// - Parameter url: the URL.
     /// - Complexity: O(*n*) for *n* requests of the prefetches that are under way.
     public func cancel(_ url: URL) { core.cancel(url, in: nil) }
 

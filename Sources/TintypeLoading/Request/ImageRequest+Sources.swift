@@ -7,6 +7,7 @@ extension ImageRequest {
     /// Characters that a URL can't have, such as spaces and umlauts, are percent-encoded, and all others stay as they are. `URL(string:)`
     /// on Linux is different: if it has to encode a character, it encodes the escapes that are there already once more. So a `data:` URL
     /// with unencoded SVG, or a URL such as `https://example.org/a%20b[1].jpg`, should be passed to this initializer.
+    /// - Parameter string: the text of the URL.
     /// - Throws: ``ImageError/Code/invalidURL`` if the string isn't an absolute URL, such as `https://example.org/photo.jpg`.
     public init(string: String) throws(ImageError) {
         guard let url = URL(written: string), url.scheme?.isEmpty == false else {
@@ -18,6 +19,7 @@ extension ImageRequest {
     }
 
     /// Creates a request for the image in a file. A relative path starts at the working directory.
+    /// - Parameter path: the path of the file.
     public init(path: String) { self.init(URL(filePath: path, directoryHint: .notDirectory).absoluteURL) }
 
     /// Creates a request for an image whose bytes the program has.

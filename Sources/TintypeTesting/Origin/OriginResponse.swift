@@ -85,6 +85,7 @@ public struct OriginResponse: Sendable {
     }
 
     /// Returns an answer that is only a status.
+    /// - Parameter status: the HTTP status.
     public static func status(_ status: Int) -> OriginResponse { OriginResponse(status: status) }
 
     /// Returns an answer that redirects the client.
@@ -113,20 +114,31 @@ public struct OriginResponse: Sendable {
     public func chunked() -> OriginResponse { with { $0.framing = .chunked } }
 
     /// Returns the same answer with another announced length, which may be wrong.
+    /// - Parameter contentLength: the announced length, in bytes.
     public func announcing(contentLength: Int) -> OriginResponse { with { $0.framing = .contentLength(contentLength) } }
 
     /// Returns the same answer with another header field.
+    /// - Parameters:
+    ///   - name: the name of the field.
+    ///   - value: the value of the field.
     public func header(_ name: String, _ value: String) -> OriginResponse {
         with { $0.headers.append((name: name, value: value)) }
     }
 
     /// Returns the same answer, which resets the connection after a number of bytes of the body, and after the gate, if any.
+    /// - Parameters:
+    ///   - count: the number of bytes of the body that are sent.
+    ///   - gate: a gate to wait at before; `nil` not to wait.
     public func reset(after count: Int, gate: OriginGate? = nil) -> OriginResponse { cut(after: count, gate, .reset) }
 
     /// Returns the same answer, which closes the connection after a number of bytes of the body, and after the gate, if any.
+    /// - Parameters:
+    ///   - count: the number of bytes of the body that are sent.
+    ///   - gate: a gate to wait at before; `nil` not to wait.
     public func close(after count: Int, gate: OriginGate? = nil) -> OriginResponse { cut(after: count, gate, .close) }
 
     /// Returns the same answer, which stops after a number of bytes of the body. The connection stays open.
+    /// - Parameter count: the number of bytes of the body that are sent.
     public func silence(after count: Int) -> OriginResponse { cut(after: count, nil, .silence) }
 
     /// Cuts the body. The announced length stays the length of the whole body.

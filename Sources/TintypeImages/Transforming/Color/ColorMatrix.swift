@@ -94,6 +94,7 @@ public struct ColorMatrix: Sendable, Hashable {
     }
 
     /// Returns the matrix that applies this matrix first, and then another, without limiting components in between.
+    /// - Parameter next: the matrix to apply afterwards.
     public func concatenated(with next: ColorMatrix) -> ColorMatrix {
         ColorMatrix(
             rows: (0..<4).map { row in
@@ -105,6 +106,9 @@ public struct ColorMatrix: Sendable, Hashable {
     }
 
     /// Accesses the number in a row, from 0 to 3, and a column, from 0 to 4.
+    /// - Parameters:
+    ///   - row: the row, counted from 0 at the top.
+    ///   - column: the column, counted from 0.
     public subscript(row: Int, column: Int) -> Double { values[row * 5 + column] }
 
     /// The four columns of a matrix for premultiplied pixels; `nil` if alpha changes, or changes color.

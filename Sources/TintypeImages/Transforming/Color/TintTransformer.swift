@@ -35,6 +35,9 @@ extension ImageTransformer where Self == ImageTransformers {
 
 extension ImageTransformer {
     /// Returns a sequence that then combines the result with a color.
+    /// - Parameters:
+    ///   - color: the color to combine with.
+    ///   - mode: the combination of the color with the image.
     public func tint(_ color: PixelColor, mode: BlendMode = .sourceIn) -> ImageTransformers {
         then(.tint(color, mode: mode))
     }

@@ -110,6 +110,14 @@ extension ImageTransformer where Self == ImageTransformers {
 
 extension ImageTransformer {
     /// Returns a sequence that then draws an image, such as a watermark, over the result.
+    /// - Parameters:
+    ///   - overlay: the image to draw.
+    ///   - anchor: the point of the image that the same point of the overlay lies on.
+    ///   - offsetX: the overlay's shift to the right, in pixels.
+    ///   - offsetY: the overlay's shift downward, in pixels.
+    ///   - width: the overlay's drawn width, in pixels; `nil` for its own.
+    ///   - opacity: the opacity of the overlay, from 0 to 1.
+    ///   - mode: the combination of the overlay with the image.
     public func overlay(
         _ overlay: Image, anchor: ImageAnchor = .center, offsetX: Int = 0, offsetY: Int = 0, width: Int? = nil,
         opacity: Double = 1, mode: BlendMode = .sourceOver

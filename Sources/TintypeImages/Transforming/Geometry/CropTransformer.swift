@@ -88,14 +88,22 @@ extension ImageTransformer where Self == ImageTransformers {
 
 extension ImageTransformer {
     /// Returns a sequence that then keeps a part of the result.
+    /// - Parameter rect: the part that remains.
     public func crop(_ rect: PixelRect) -> ImageTransformers { then(.crop(rect)) }
 
     /// Returns a sequence that then keeps a part of a given size.
+    /// - Parameters:
+    ///   - width: the width, in pixels.
+    ///   - height: the height, in pixels.
+    ///   - position: the position of the part that remains.
     public func crop(width: Int, height: Int, position: CropPosition = .center) -> ImageTransformers {
         then(.crop(width: width, height: height, position: position))
     }
 
     /// Returns a sequence that then keeps the largest part with given proportions, width divided by height.
+    /// - Parameters:
+    ///   - aspectRatio: the width divided by the height.
+    ///   - position: the position of the part that remains.
     public func crop(aspectRatio: Double, position: CropPosition = .center) -> ImageTransformers {
         then(.crop(aspectRatio: aspectRatio, position: position))
     }

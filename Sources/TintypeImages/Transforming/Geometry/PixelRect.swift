@@ -18,6 +18,7 @@ public struct PixelRect: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Creates the bounds of an image.
+    /// - Parameter size: the size of the image.
     public init(_ size: PixelSize) { self.init(x: 0, y: 0, width: size.width, height: size.height) }
 
     /// The width and the height.
@@ -30,6 +31,7 @@ public struct PixelRect: Sendable, Hashable, CustomStringConvertible {
     public var description: String { "\(width)x\(height)+\(x)+\(y)" }
 
     /// Returns the part that lies inside the bounds of an image; `nil` if there is none.
+    /// - Parameter bounds: the size of the image.
     public func clipped(to bounds: PixelSize) -> PixelRect? {
         guard !isEmpty else { return nil }
         let (right, overflowsRight) = x.addingReportingOverflow(width)

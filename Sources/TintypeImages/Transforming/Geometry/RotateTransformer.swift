@@ -86,6 +86,10 @@ extension ImageTransformer where Self == ImageTransformers {
 
 extension ImageTransformer {
     /// Returns a sequence that then rotates the result clockwise about its center.
+    /// - Parameters:
+    ///   - degrees: the angle in degrees, clockwise.
+    ///   - expands: true to enlarge the canvas until the whole picture fits.
+    ///   - background: the color of uncovered corners.
     public func rotate(
         degrees: Double, expands: Bool = true, background: PixelColor = .clear
     ) -> ImageTransformers {

@@ -47,5 +47,6 @@ extension ImageTransformer where Self == ImageTransformers {
 
 extension ImageTransformer {
     /// Returns a sequence that then removes the rows and columns at the edges that have the color of the upper left pixel.
+    /// - Parameter tolerance: the largest difference of a component, from 0 to 1, that counts as the same color.
     public func trim(tolerance: Double = 0.04) -> ImageTransformers { then(.trim(tolerance: tolerance)) }
 }

@@ -108,6 +108,11 @@ extension ImageTransformer where Self == ImageTransformers {
 
 extension ImageTransformer {
     /// Returns a sequence that then rounds the corners of the result, and draws a border inside its edges.
+    /// - Parameters:
+    ///   - radius: the radius of the corners, in pixels.
+    ///   - corners: the corners to round.
+    ///   - borderWidth: the width of the border, in pixels; 0 for none.
+    ///   - borderColor: the color of the border.
     public func rounded(
         radius: Double, corners: ImageCorners = .all, borderWidth: Double = 0, borderColor: PixelColor = .black
     ) -> ImageTransformers {
@@ -115,6 +120,9 @@ extension ImageTransformer {
     }
 
     /// Returns a sequence that then crops the center of the result to a circle.
+    /// - Parameters:
+    ///   - borderWidth: the width of the border, in pixels; 0 for none.
+    ///   - borderColor: the color of the border.
     public func circle(borderWidth: Double = 0, borderColor: PixelColor = .black) -> ImageTransformers {
         then(.circle(borderWidth: borderWidth, borderColor: borderColor))
     }
