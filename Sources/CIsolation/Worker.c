@@ -276,7 +276,7 @@ static int create_process(struct start start, int *process) {
     sigset_t all, old;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &old);
-    *process = clone(start, stack + size, (SANITIZED ? 0 : CLONE_VM) | CLONE_VFORK | SIGCHLD, shared);
+    *process = clone(begin, stack + size, (SANITIZED ? 0 : CLONE_VM) | CLONE_VFORK | SIGCHLD, shared);
     int error = *process < 0 ? errno : shared->error;
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     if (error && *process > 0)

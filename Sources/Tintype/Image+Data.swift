@@ -4,6 +4,10 @@ extension Image {
     /// Decodes bytes of any format, by default upright and in sRGB.
     ///
     /// This initializer works on the calling thread. Use an ``ImageManager`` or a ``WorkQueue`` to keep that off an actor.
+    ///
+    /// ```swift
+    /// let picture = try Image(data: data, options: DecodeOptions(thumbnailSize: PixelSize(width: 400, height: 300)))
+    /// ```
     /// - Parameters:
     ///   - data: The encoded image.
     ///   - options: The size, color space and other properties of the decoded image.
@@ -74,6 +78,10 @@ extension Image {
     /// Encodes the image, with all frames if the format supports animations.
     ///
     /// This function works on the calling thread.
+    ///
+    /// ```swift
+    /// let webp = try image.encoded(as: .webp, options: EncodeOptions(quality: 0.8))
+    /// ```
     /// - Parameters:
     ///   - format: The format of the file.
     ///   - options: The quality, size, metadata and other properties of the file.
@@ -110,6 +118,11 @@ extension Image {
 
 extension ImageInfo {
     /// Reads the header of an image without decoding its pixels.
+    ///
+    /// ```swift
+    /// let info = try ImageInfo(data: data)  // the first kilobytes of a file suffice
+    /// print(info.format, info.displaySize, info.frameCount)
+    /// ```
     /// - Parameters:
     ///   - data: The encoded image, or the start of it.
     ///   - limits: The limits that the image must not exceed.

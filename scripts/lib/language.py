@@ -6,6 +6,14 @@ correct, and a sentence with the noun or a verb in their place is read faster.
 
 import re
 
+# The first three articles, and the types that stand for their twelve concepts: manager, request, image, cache, loader, coder, transformer,
+# prefetcher, player, display, placeholder, and error. Others belong into later articles.
+FIRST_ARTICLES = ["GettingStarted", "Loading", "ShowingImages"]
+FIRST_TYPES = {
+    "ImageManager", "ImageRequest", "Image", "ImageCache", "ImageDownloader", "DataURLLoader", "FileLoader", "ImageTransformer",
+    "ImagePrefetcher", "AnimatedImagePlayer", "ImageDisplay", "TintypePicture", "ImageError",
+}
+
 COLUMNS = {
     "preposition + which": (
         r"(?:in|on|at|for|of|from|to|by|with|through|under|over|after|before|into|within|during|without|against|between|since|until) which",
@@ -18,7 +26,7 @@ COLUMNS = {
     "begin": (r"begin|begins|began|begun|beginning", 0.3),
 }
 PATTERNS = {column: re.compile(rf"\b(?:{pattern})\b", re.I) for column, (pattern, _) in COLUMNS.items()}
-COMMENT = re.compile(r'^(?:(?:[^"/]|"(?:[^"\\]|\\.)*"|/(?!/))*)//[/!]?(.*)$|^\s*/?\*+(.*?)(?:\*/)?$')
+COMMENT = re.compile(r'^(?:(?:[^"/]|"(?:[^"\\]|\\.)*"|/(?!/))*)//[/!]?(.*)$')
 
 
 def comments(lines):
@@ -29,7 +37,7 @@ def comments(lines):
         if not found:
             is_code = False
             continue
-        text = found[1] or found[2] or ""
+        text = found[1]
         if text.lstrip().startswith("```"):
             is_code = not is_code
         elif not is_code:
@@ -83,3 +91,15 @@ def listing(tree):
             columns = [column for column, pattern in PATTERNS.items() if pattern.search(text)]
             if columns:
                 yield f"{name}:{number}: {text.strip()} [{'; '.join(columns)}]"
+
+
+def concepts(tree):
+    """Types in the prose of the first articles that are none of the concepts that a newcomer has to know."""
+    for article in FIRST_ARTICLES:
+        name = f"Sources/Tintype/Tintype.docc/{article}.md"
+        is_code = False
+        for number, line in enumerate(tree.lines(name) if name in tree.names else [], 1):
+            is_code ^= line.startswith("```")
+            for found in re.findall(r"`+((?:Image|[A-Z]\w+Image|Decode|Encode|Cache|Display|Disk|Memory|Tintype[A-Z])\w*)", "" if is_code else line):
+                if found not in FIRST_TYPES and not found.startswith(("TintypeGTK", "TintypeTesting")):
+                    yield name, number, f"speaks of {found}, which is none of the concepts of the first articles"

@@ -207,7 +207,7 @@ RULES = {
     "layer": layers, "foundation": foundation, "promise": promises, "force": forces, "proof": proofs, "summary": summaries,
     "spelling": spelling, "time-limit": suites, "title-id": titles, "long-file": long_files, "repeated": repeated,
     "product": products, "capability": capabilities.check, "snippet": snippets.check,
-    "language": language.check,
+    "language": language.check, "concept": language.concepts,
 }
 
 
@@ -283,6 +283,7 @@ VIOLATIONS = {
     "long-file": {"Sources/A/A.swift": "\n".join(f"let a{number} = {number}" for number in range(LONGEST_FILE + 1)) + "\n"},
     "repeated": {"Sources/A/A.swift": f"func a() {{\n{BODY}\n}}\n", "Sources/B/B.swift": f"func b() {{\n  {BODY}\n}}\n"},
     "language": {"Sources/A/A.swift": "// The time for which it waits is that of the lock, and nobody knows it.\n" * 5},
+    "concept": {"Sources/Tintype/Tintype.docc/Loading.md": "Decode it on a ``DecodeBudget``.\n"},
     "product": {"docs/index.html": "<html>\n"},
     "capability": {
         "Documentation/development/capabilities.md": "| MGR-01 | Loads. | ATests › loads |\n",

@@ -1,4 +1,9 @@
 /// Limits on the cost of images from untrusted sources. Coders check the header against them before they allocate memory.
+///
+/// ```swift
+/// let limits = DecodeLimits(maximumPixels: 50_000_000, maximumFrames: 1_000)
+/// let stranger = try Image(data: data, limits: limits)
+/// ```
 public struct DecodeLimits: Sendable, Hashable {
     /// The largest number of pixels in a frame of the source. The default is 2²⁸, which is 16,384 × 16,384.
     public var maximumPixels = 1 << 28

@@ -1,5 +1,11 @@
 /// Options for decoding an image. They are part of the identity of the work: two loads of a URL with equal options share a
 /// decode.
+///
+/// ```swift
+/// var options = DecodeOptions(thumbnailSize: PixelSize(width: 400, height: 300))
+/// options.firstFrameOnly = true
+/// let still = try Image(data: data, options: options)
+/// ```
 public struct DecodeOptions: Sendable, Hashable {
     /// The box, in pixels, that the upright image has to fit in; `nil`, or a box with a zero side, for the full image. The
     /// image is decoded at that size, and never enlarged unless ``allowsUpscaling`` is true.

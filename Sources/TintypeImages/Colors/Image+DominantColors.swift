@@ -12,6 +12,11 @@ extension Image {
     /// The pixels of a reduction to 96 × 96 are grouped by k-means in OKLab. The first centers are chosen by distance, not at
     /// random, so that equal images have equal colors. Transparent pixels don't count. Colors brighter than white count as
     /// white.
+    ///
+    /// ```swift
+    /// let colors = try image.dominantColors(count: 3)
+    /// print(colors.map { $0.share })  // the largest first
+    /// ```
     /// - Parameter count: the largest number of colors, from 1 to 32. An image with fewer distinct colors has fewer.
     /// - Returns: the colors; none for a transparent image.
     /// - Throws: ``ImageError/Code/invalidRequest`` for another count, ``ImageError/Code/outOfMemory``, and

@@ -2,6 +2,11 @@
 ///
 /// An image never changes, and copying it copies a reference. Its pixels are premultiplied RGBA; see ``PixelBuffer``. The pixels
 /// of an animation are its first frame; the others are decoded when they are due.
+///
+/// ```swift
+/// let image = try Image(data: data)
+/// print(image.size, image.format?.rawValue ?? "drawn", image.isAnimated)
+/// ```
 public struct Image: Sendable {
     /// The contents of an image: a single object, so that copies are cheap and caches can tell whether the image is still in use.
     package final class Storage: Sendable {

@@ -40,6 +40,12 @@ public final class PixelBuffer: Sendable {
     public var byteCount: Int { bytesPerRow * height }
 
     /// Gives access to all rows. The bytes of a row after its pixels are undefined.
+    ///
+    /// ```swift
+    /// let red = image.pixels.withUnsafeBytes { bytes in
+    ///     bytes[3 * image.pixels.bytesPerRow]  // row 3, column 0 of 8-bit RGBA
+    /// }
+    /// ```
     /// - Parameter body: a closure that reads the bytes. The pointer is valid only during the call.
     /// - Throws: the error of the closure.
     public func withUnsafeBytes<Result, Failure: Error>(

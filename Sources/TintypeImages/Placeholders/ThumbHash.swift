@@ -5,6 +5,11 @@ internal import Glibc
 /// "ThumbHash").
 ///
 /// Store it with the URL of an image, and show its picture until the image is there.
+///
+/// ```swift
+/// let hash = try ThumbHash(image)  // when a picture is uploaded
+/// let placeholder = try ThumbHash(base64: hash.base64).image()  // where it will be shown
+/// ```
 public struct ThumbHash: Sendable, Hashable, CustomStringConvertible {
     /// The bytes of the hash: 5 to 25.
     public let bytes: Data

@@ -1,6 +1,11 @@
 /// A number of bytes with a unit: `.megabytes(100)`.
 ///
 /// Units are decimal, as for storage devices and in `du --si`: a megabyte is 1,000,000 bytes.
+///
+/// ```swift
+/// let limit = ByteCount.megabytes(60)
+/// print(limit)  // 60.0 MB
+/// ```
 public struct ByteCount: Hashable, Comparable, Sendable, ExpressibleByIntegerLiteral, CustomStringConvertible {
     /// The number of bytes.
     public var bytes: Int

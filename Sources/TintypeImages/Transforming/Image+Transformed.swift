@@ -2,6 +2,10 @@ extension Image {
     /// Returns the result of a transformer for this image. The later frames of an animation are transformed when they are due.
     ///
     /// Runs on the calling thread. An empty sequence of transformers returns the image unchanged.
+    ///
+    /// ```swift
+    /// let avatar = try image.transformed(.resize(width: 64, height: 64, mode: .aspectFill).circle())
+    /// ```
     /// - Parameter transformer: the transformer.
     /// - Returns: the transformed image.
     /// - Throws: ``ImageError/Code/transformFailed``, or the ``ImageError`` that the transformer throws;

@@ -15,6 +15,10 @@ extension ImageManager {
     public func key(for url: URL) -> ImageKey { key(for: ImageRequest(url)) }
 
     /// Returns the image of a request if it is in memory, at once.
+    ///
+    /// ```swift
+    /// if let image = manager.memoryImage(for: request) { show(image) }
+    /// ```
     /// - Parameter request: the request.
     public func memoryImage(for request: ImageRequest) -> Image? {
         let (request, environment) = prepared(request)
@@ -30,6 +34,10 @@ extension ImageManager {
     /// This is a load with ``CachePolicy/cacheOnly``, instead of the request's policy: it never asks the source. It decodes and transforms
     /// the entry on disk, shares that work with equal loads, and stores the result in memory, as the request says. A damaged entry is
     /// discarded.
+    ///
+    /// ```swift
+    /// let offline = try await manager.cachedImage(for: request)  // nil if the caches don't have it
+    /// ```
     /// - Parameter request: the request.
     /// - Throws: ``ImageError`` if the request is invalid, if a cached image is damaged, exceeds a limit or can't be transformed, or if the
     ///   calling task is canceled.
@@ -60,6 +68,11 @@ extension ImageManager {
     /// The disk stores the original of a source, and, for requests with ``ImageRequest/CacheOptions/storesVariant``, thumbnails and
     /// transformed images; other images, and images from local files and `data:` URLs, are stored in memory only: no load looks for the
     /// others on disk, and files may change.
+    ///
+    /// ```swift
+    /// try await manager.store(image, data: data, for: ImageRequest(url))
+    /// await manager.flush()  // waits until it is on disk
+    /// ```
     /// - Parameters:
     ///   - image: The image.
     ///   - data: The encoded bytes for the disk; without them the image is encoded as ``ImageRequest/CacheOptions/encoding`` say.
@@ -168,6 +181,10 @@ extension ImageManager {
     public func cachedVariants(of url: URL) async -> [ImageKey] { await cachedVariants(of: ImageRequest(url)) }
 
     /// Removes every variant of a request's source from memory and disk.
+    ///
+    /// ```swift
+    /// try await manager.removeAll(of: request)  // the original, and every thumbnail
+    /// ```
     /// - Parameter request: the request.
     /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``
     public func removeAll(of request: ImageRequest) async throws(ImageError) {

@@ -4,6 +4,11 @@ public import Tracing
 
 extension ImageManager {
     /// The hooks, limits, and shared resources of a manager. A change affects loads that start afterwards.
+    ///
+    /// ```swift
+    /// manager.configuration.shouldDownload = { url in url.host() == "images.example.org" }
+    /// manager.configuration.scaleDownLimit = .megabytes(30)
+    /// ```
     public struct Configuration: Sendable {
         /// The identity of a URL in the caches, for URLs that carry signatures or session ids. The default is the whole URL.
         public var cacheKey: (@Sendable (URL) -> String)?

@@ -14,6 +14,11 @@ extension ImageManager {
     /// The download is shared with loads of the image, and the bytes are stored on disk if the request's
     /// ``ImageRequest/CacheOptions/store`` says so. Only the header is read: bytes that no coder accepts as an image are an error, and are
     /// not stored. Memory isn't queried; thumbnails and transformers don't apply. Honors the cancellation of the calling task.
+    ///
+    /// ```swift
+    /// let encoded = try await manager.data(for: request)
+    /// print(encoded.info.format, encoded.info.size, encoded.data.count)
+    /// ```
     /// - Parameter request: the request.
     /// - Throws: ``ImageError`` with the URL that failed, the stage, and the reason.
     nonisolated(nonsending) public func data(for request: ImageRequest) async throws(ImageError) -> EncodedImage {

@@ -114,6 +114,10 @@ public final class ImageManager: Sendable {
     /// Returns the image at a URL, decoded and cached.
     ///
     /// An image in memory is returned without suspension. Honors the cancellation of the calling task.
+    ///
+    /// ```swift
+    /// let image = try await manager.image(for: url)
+    /// ```
     /// - Parameter url: the URL.
     /// - Throws: ``ImageError`` with the URL that failed, the stage, and the reason.
     nonisolated(nonsending) public func image(for url: URL) async throws(ImageError) -> Image {
@@ -134,6 +138,11 @@ public final class ImageManager: Sendable {
     /// Returns the image of a request, decoded and cached.
     ///
     /// An image in memory is returned without suspension. Honors the cancellation of the calling task.
+    ///
+    /// ```swift
+    /// let small = ImageRequest(url, thumbnailSize: PixelSize(width: 40, height: 40))
+    /// let thumbnail = try await manager.image(for: small)
+    /// ```
     /// - Parameter request: the request.
     /// - Throws: ``ImageError`` with the URL that failed, the stage, and the reason.
     nonisolated(nonsending) public func image(for request: ImageRequest) async throws(ImageError) -> Image {
@@ -151,6 +160,11 @@ public final class ImageManager: Sendable {
     }
 
     /// Returns the image of a request, with everything that is known of the load.
+    ///
+    /// ```swift
+    /// let result = try await manager.load(ImageRequest(url))
+    /// print(result.source, result.image.size, result.metrics.load.total)
+    /// ```
     /// - Parameter request: the request.
     /// - Throws: ``ImageError`` with the URL that failed, the stage, and the reason.
     nonisolated(nonsending) public func load(_ request: ImageRequest) async throws(ImageError) -> ImageResult {

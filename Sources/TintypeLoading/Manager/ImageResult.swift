@@ -68,6 +68,12 @@ public enum Freshness: Sendable {
 }
 
 /// A step of a load.
+///
+/// ```swift
+/// for await event in manager.task(for: request).events {
+///     if case .progress(let progress) = event { show(progress.fraction) }
+/// }
+/// ```
 public enum ImageEvent: Sendable {
     /// More bytes have arrived.
     case progress(ImageProgress)

@@ -2,6 +2,10 @@
 ///
 /// `cacheFirst` ignores the age of an image. `http` obeys the source's caching headers, and `staleWhileRevalidate` shows the cached image
 /// and obeys it afterwards.
+///
+/// ```swift
+/// request.cachePolicy = .http  // as a browser does: fresh for as long as the server says
+/// ```
 public enum CachePolicy: String, Sendable, Hashable, CaseIterable, Codable {
     /// The caches first, then the source: the default. A cached image is used however old it is.
     case cacheFirst

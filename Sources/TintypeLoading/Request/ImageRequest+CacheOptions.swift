@@ -1,5 +1,10 @@
 extension ImageRequest {
     /// The use of the caches by a request.
+    ///
+    /// ```swift
+    /// request.cache.key = "photo 7"  // for a URL with a signature that changes
+    /// request.cache.store = .memory  // nothing on disk
+    /// ```
     public struct CacheOptions: Sendable, Hashable {
         /// The identity of the source in the caches instead of its URL, for URLs that carry signatures or tokens.
         public var key: String?

@@ -69,6 +69,10 @@ extension ImageTransformer where Self == ImageTransformers {
     ///
     /// With ``CropPosition/smart``, the part is the area with the most edges, saturated colors and skin tones, slightly
     /// preferring the center. The content is judged on a reduction to 96 pixels.
+    ///
+    /// ```swift
+    /// let banner = try image.transformed(.crop(width: 60, height: 20, position: .smart))
+    /// ```
     /// - Parameters:
     ///   - width: the width in pixels. A smaller image keeps its width.
     ///   - height: the height in pixels. A smaller image keeps its height.

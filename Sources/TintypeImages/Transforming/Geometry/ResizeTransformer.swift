@@ -143,6 +143,10 @@ extension ImageTransformer where Self == ImageTransformers {
     /// A transformer that resizes an image with a Lanczos filter.
     ///
     /// A `resize` directly after decoding makes the load decode the image at twice the size or more, not at its full size.
+    ///
+    /// ```swift
+    /// request.transformer = .resize(width: 200, height: 200, mode: .aspectFill)
+    /// ```
     /// - Parameters:
     ///   - width: the width in pixels; `nil` to follow the height proportionally.
     ///   - height: the height in pixels; `nil` to follow the width proportionally.

@@ -82,6 +82,10 @@ struct CircleTransformer: ImageTransformer {
 
 extension ImageTransformer where Self == ImageTransformers {
     /// A transformer that rounds the corners of an image, with smooth edges, and draws a border inside its edges.
+    ///
+    /// ```swift
+    /// let card = try image.transformed(.rounded(radius: 12, corners: .top))
+    /// ```
     /// - Parameters:
     ///   - radius: the radius in pixels, limited to half the shorter side.
     ///   - corners: the corners to round.
