@@ -1,6 +1,6 @@
-"""Counts words in the comments of Sources that make English sound translated, per 1,000 words, and compares them with limits.
+"""Counts words in the comments of Sources, and in the articles, that make English sound translated, and compares them with limits.
 
-The limits are twice the rates of Nuke's comments, and at least 0.3: "the time for which", "that of", "the one that", "whoever" are
+The limits are twice the rates per 1,000 words of Nuke's comments, and at least 0.3: "the time for which", "that of", "the one that", "whoever" are
 correct, and a sentence with the noun or a verb in their place is read faster.
 """
 
@@ -29,11 +29,11 @@ PATTERNS = {column: re.compile(rf"\b(?:{pattern})\b", re.I) for column, (pattern
 COMMENT = re.compile(r'^(?:(?:[^"/]|"(?:[^"\\]|\\.)*"|/(?!/))*)//[/!]?(.*)$')
 
 
-def comments(lines):
-    """The text of the comments: (line, text), without code."""
+def texts(name, lines):
+    """The text of an article, or of the comments of a source file: (line, text), without code."""
     is_code = False
     for number, line in enumerate(lines, 1):
-        found = COMMENT.match(line)
+        found = re.match(r"(.*)$", line) if name.endswith(".md") else COMMENT.match(line)
         if not found:
             is_code = False
             continue
@@ -48,46 +48,53 @@ def count(tree, names):
     """The words of the comments of some files, and the findings of each column: (file, line)."""
     words, found = 0, {column: [] for column in COLUMNS}
     for name in names:
-        for number, text in comments(tree.lines(name)):
+        for number, text in texts(name, tree.lines(name)):
             words += len(re.findall(r"[A-Za-z][\w'’-]*", text))
             for column, pattern in PATTERNS.items():
                 found[column] += [(name, number)] * len(pattern.findall(text))
     return words, found
 
 
-def files(tree):
-    return list(tree.under("Sources", ".swift", ".c", ".h"))
+def groups(tree):
+    """The files whose rates count together, by the name of the group."""
+    return {
+        "comments": list(tree.under("Sources", ".swift", ".c", ".h")),
+        "articles": [name for name in tree.under("Sources", ".md") if ".docc/" in name],
+    }
 
 
 def check(tree):
-    words, found = count(tree, files(tree))
-    for column, (_, limit) in COLUMNS.items():
-        rate = 1000 * len(found[column]) / max(words, 10_000)
-        if rate > limit:
-            name, number = found[column][-1]
-            yield name, number, (f"is the last of {len(found[column])} uses of '{column}' in comments, {rate:.1f} per 1,000 words; "
-                                 f"{limit} are allowed (scripts/lint --language lists them)")
+    for group, names in groups(tree).items():
+        words, found = count(tree, names)
+        for column, (_, limit) in COLUMNS.items():
+            rate = 1000 * len(found[column]) / max(words, 10_000)
+            if rate > limit:
+                name, number = found[column][-1]
+                yield name, number, (
+                    f"is the last of {len(found[column])} uses of '{column}' in {group}, {rate:.1f} per 1,000 words; {limit} are allowed "
+                    "(scripts/lint --language lists them)")
 
 
 def table(tree):
-    """A row of rates for each target, and for all."""
-    targets = {}
-    for name in files(tree):
-        targets.setdefault(name.split("/")[1], []).append(name)
-    rows = [f"{'per 1,000 words of comments':28}{'words':>8}" + "".join(f"{column:>21}" for column in COLUMNS)]
-    for target, names in [*sorted(targets.items()), ("all", files(tree))]:
+    """A row of rates for the articles, for the comments of each target, and for all comments."""
+    comments, articles = groups(tree).values()
+    rows = {"articles": articles}
+    for name in comments:
+        rows.setdefault(name.split("/")[1], []).append(name)
+    rows["all comments"] = comments
+    lines = [f"{'per 1,000 words':18}{'words':>8}" + "".join(f"{column:>21}" for column in COLUMNS)]
+    for row, names in rows.items():
         words, found = count(tree, names)
         if words:
-            rates = "".join(f"{1000 * len(places) / words:21.1f}" for places in found.values())
-            rows.append(f"{target:28}{words:8}{rates}")
-    rows.append(f"{'limit':36}" + "".join(f"{limit:21}" for _, limit in COLUMNS.values()))
-    return "\n".join(rows)
+            lines.append(f"{row:18}{words:8}" + "".join(f"{1000 * len(places) / words:21.1f}" for places in found.values()))
+    lines.append(f"{'limit':26}" + "".join(f"{limit:21}" for _, limit in COLUMNS.values()))
+    return "\n".join(lines)
 
 
 def listing(tree):
     """All findings, to be read."""
-    for name in files(tree):
-        for number, text in comments(tree.lines(name)):
+    for name in sum(groups(tree).values(), []):
+        for number, text in texts(name, tree.lines(name)):
             columns = [column for column, pattern in PATTERNS.items() if pattern.search(text)]
             if columns:
                 yield f"{name}:{number}: {text.strip()} [{'; '.join(columns)}]"
