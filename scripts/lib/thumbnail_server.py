@@ -78,7 +78,7 @@ def main(program, folder):
             server.wait(timeout=30)
         server, port = start(program, cache)
         try:
-            expect("an address of the own network", get(port, url=picture.replace("contact", "private"), width=200)[0], 400)
+            expect("an address of the own network", get(port, url=picture, width=200)[0], 400)
         finally:
             server.terminate()
             server.wait(timeout=30)

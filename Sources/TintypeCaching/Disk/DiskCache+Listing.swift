@@ -19,7 +19,7 @@ extension DiskCache {
         public var mimeType: String?
         /// The values that let an HTTP server say whether the entry is still current.
         public var validators: CacheValidators?
-        /// See ``DiskCacheEntry/idleLifetime``.
+        /// The time that the entry stays valid after a use: ``DiskCacheEntry/idleLifetime``.
         public var idleLifetime: Duration?
         /// The codec that the bytes went through (``PayloadCodec/identifier``), if any.
         public var transform: String?

@@ -25,9 +25,9 @@ public struct RetryPolicy: Sendable {
     public var maximumRetryAfter: Duration
     /// The number of repetitions that a server gets in a minute, so that an outage doesn't multiply its load.
     public var retriesPerMinute: Int
-    /// Returns true for errors where another attempt may succeed.
+    /// A closure that returns true for errors where another attempt may succeed.
     public var isRetryable: @Sendable (ImageError) -> Bool
-    /// Returns a random number from 0 to 1 for each delay.
+    /// A closure that returns a random number from 0 to 1 for each delay.
     public var jitter: @Sendable () -> Double
     /// Waits after the delay until another attempt makes sense, for example until the computer is connected again; `nil`, the default,
     /// doesn't wait. An error that the closure throws ends the load with the error of the last attempt.

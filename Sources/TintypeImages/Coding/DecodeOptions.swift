@@ -30,7 +30,7 @@ public struct DecodeOptions: Sendable, Hashable {
     public var firstFrameOnly = false
     /// The number of pixels per point of the result, at least 1.
     public var scale: Double = 1
-    /// Returns the available part of a truncated image, marked as partial, instead of an error.
+    /// True if a truncated image is decoded as far as possible, and marked as partial, instead of being an error.
     public var allowsPartialImage = false
     /// Keeps the pixels in the source's color space instead of converting them to sRGB.
     public var keepsColorSpace = false

@@ -16,7 +16,7 @@ public struct ColorSpace: Hashable, Sendable, CustomStringConvertible {
     /// The color space of IEC 61966-2-1. Every image is converted to it unless its options keep the source's color space.
     public static let sRGB = ColorSpace(name: "sRGB", profile: nil)
 
-    /// sRGB with an extended range: components from 0 to 1 equal sRGB's. The curve continues above 1, the white of a
+    /// The colors of sRGB with an extended range: components from 0 to 1 equal sRGB's. The curve continues above 1, the white of a
     /// standard display, and point-symmetrically below 0, for colors outside the gamut of sRGB. The components are not linear:
     /// light `x` is encoded as `sign(x) × curve(|x|)`, as in IEC 61966-2-2 (scRGB) and in browsers' extended sRGB.
     ///

@@ -15,6 +15,7 @@ public struct DataURLLoader: ImageLoading {
 
     public func isLocal(_ url: URL) -> Bool { true }
 
+    /// Decodes the bytes in the URL.
     /// - Parameter request: the URL, with the parameters of the call.
     /// - Throws: ``ImageError/Code/invalidURL`` if the URL breaks RFC 2397, ``ImageError/Code/bodyTooLarge``,
     ///   ``ImageError/Code/emptyBody``.

@@ -33,6 +33,7 @@ public struct FileLoader: ImageLoading {
         }
     }
 
+    /// Reads the file.
     /// - Parameter request: the URL, with the parameters of the call.
     /// - Throws: ``ImageError/Code/fileUnreadable``, ``ImageError/Code/bodyTooLarge``, ``ImageError/Code/emptyBody``, or
     ///   ``ImageError/Code/incompleteBody`` if the file shrinks meanwhile.

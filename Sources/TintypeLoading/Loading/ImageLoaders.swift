@@ -10,6 +10,7 @@ public struct ImageLoaders: ImageLoading {
     /// The loaders, oldest first. They are asked from the last to the first.
     public var loaders: [any ImageLoading]
 
+    /// Creates a list.
     /// - Parameter loaders: The loaders; the last is asked first.
     public init(_ loaders: [any ImageLoading] = []) { self.loaders = loaders }
 
@@ -36,6 +37,7 @@ public struct ImageLoaders: ImageLoading {
         await loader(for: url)?.currentValidators(of: url)
     }
 
+    /// Loads the bytes with the last loader that accepts the URL.
     /// - Parameter request: the URL, with the parameters of the call.
     /// - Throws: ``ImageError/Code/invalidURL`` if no loader accepts such a URL, and the errors of the loader.
     public func load(_ request: LoadRequest) async throws(ImageError) -> LoadedData {

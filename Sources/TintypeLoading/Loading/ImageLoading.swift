@@ -61,7 +61,7 @@ extension ImageLoading {
 
     public var addsRequestHeaders: Bool { false }
 
-    /// ``ImageError/isPermanent``.
+    /// The default for loaders without a rule of their own: ``ImageError/isPermanent``.
     /// - Parameters:
     ///   - error: the error.
     ///   - url: the URL.

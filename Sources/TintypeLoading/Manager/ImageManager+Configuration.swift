@@ -22,7 +22,7 @@ extension ImageManager {
         ///
         /// Its disk stores the originals. Decoded images, stored thumbnails, and transformed images stay in the manager's cache.
         public var originalCache: (any ImageCaching)?
-        /// Returns the bytes that the disk stores; `nil` for those that it would store otherwise.
+        /// A closure that returns the bytes for the disk; `nil` for its usual representation.
         public var cacheSerializer: CacheSerializer?
         /// Changes requests before they are carried out.
         ///

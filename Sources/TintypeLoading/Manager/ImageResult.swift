@@ -87,7 +87,7 @@ public enum ImageEvent: Sendable {
 public struct ImageProgress: Sendable, Hashable {
     /// The number of bytes that have arrived.
     public var receivedBytes: Int
-    /// `nil` if the source didn't say.
+    /// The number of bytes in all; `nil` if the source didn't say.
     public var expectedBytes: Int?
     /// The format, the size, and the other contents of the image's header, once they have arrived, so that a program can make room for
     /// the image; `nil` before, and if the bytes arrive in one piece or don't start like an image. Read by the manager's coders.
