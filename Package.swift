@@ -185,6 +185,10 @@ let package = Package(
             name: "TintypeGallery",
             dependencies: ["Tintype", "TintypeGTK", "TintypeTesting", library("CGTK", for: "GTK")],
             path: "Examples/Gallery"),
+        // The program of the tutorial.
+        .executableTarget(
+            name: "PictureBrowser", dependencies: ["Tintype", "TintypeGTK", library("CGTK", for: "GTK")],
+            path: "Examples/PictureBrowser"),
 
         // Traits of tests: capability ids and the time limit.
         .target(

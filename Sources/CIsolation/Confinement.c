@@ -66,7 +66,7 @@ static void explain_crashes(void) {
     for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++) sigaction(crashes[i], &action, NULL);
 }
 
-/// Sets a limit, or keeps that of the program where it is stricter: nobody may raise that.
+/// Sets a limit, or keeps the program's limit where it is stricter, because that can't be raised.
 static int limit(int resource, rlim_t value) {
     struct rlimit present;
     if (getrlimit(resource, &present)) return -1;
@@ -74,7 +74,7 @@ static int limit(int resource, rlim_t value) {
     return setrlimit(resource, &(struct rlimit){value, value});
 }
 
-/// Limits the processor time. The signal that tells of it comes some seconds before the one that doesn't say why.
+/// Limits the processor time. The signal that tells of it comes some seconds before the signal that gives no reason.
 static int limit_time(uint64_t seconds) {
     struct rlimit present;
     if (getrlimit(RLIMIT_CPU, &present)) return -1;

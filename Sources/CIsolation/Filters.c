@@ -37,7 +37,7 @@ static void load(struct tintype_filter *filter, size_t offset) {
 
 static void end(struct tintype_filter *filter, uint32_t action) { add(filter, BPF_RET | BPF_K, 0, 0, action); }
 
-/// The action for a call, whatever its arguments.
+/// The action for a call with any arguments.
 static void rule(struct tintype_filter *filter, uint32_t call, uint32_t action) {
     add(filter, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, call);
     end(filter, action);
@@ -109,7 +109,7 @@ void tintype_make_decoding_filter(struct tintype_filter *filter, int opens) {
         SYS_poll, SYS_stat, SYS_lstat, SYS_access, SYS_readlink,
 #endif
     };
-    // What libraries try, and do without. GLib asks where its warnings go.
+    // Calls that libraries try, and do without. GLib asks where its warnings go.
     static const uint16_t refused[] = {
         SYS_mkdirat, SYS_unlinkat, SYS_renameat, SYS_renameat2, SYS_linkat, SYS_fchmodat, SYS_utimensat, SYS_sched_setscheduler,
         SYS_sched_setaffinity, SYS_ioctl, SYS_getpeername,
@@ -120,7 +120,7 @@ void tintype_make_decoding_filter(struct tintype_filter *filter, int opens) {
     // Others would send signals to any process of the user.
     static const uint32_t commands[] = {F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL, F_GET_SEALS};
     begin(filter);
-    // The lifeline, by which the kernel ends this process with its program.
+    // The lifeline: the kernel uses it to end this process with its program.
     rule_where(filter, SYS_close, 0, ANY_BIT, TINTYPE_WORKER_SOCKET + 1, SECCOMP_RET_KILL_PROCESS);
     rules(filter, allowed, COUNT(allowed), SECCOMP_RET_ALLOW);
     rules(filter, refused, COUNT(refused), ERROR(EACCES));
@@ -130,7 +130,7 @@ void tintype_make_decoding_filter(struct tintype_filter *filter, int opens) {
     rule_where(filter, SYS_tgkill, 0, ANY_BIT, (uint32_t)getpid(), SECCOMP_RET_ALLOW);
     for (size_t i = 0; i < COUNT(commands); i++) rule_where(filter, SYS_fcntl, 1, ANY_BIT, commands[i], SECCOMP_RET_ALLOW);
     rule_where(filter, SYS_prctl, 0, ANY_BIT, PR_SET_NAME, SECCOMP_RET_ALLOW);
-    // Its own limits, which nobody may raise over those that it has.
+    // Its own limits, which can't be raised.
     rule_where(filter, SYS_prlimit64, 0, ANY_BIT, 0, SECCOMP_RET_ALLOW);
     if (opens > 0) rule_where(filter, SYS_openat, 2, O_ACCMODE | O_CREAT | O_TRUNC, O_RDONLY, SECCOMP_RET_ALLOW);
     rule(filter, SYS_openat, opens < 0 ? SECCOMP_RET_TRAP : ERROR(EACCES));

@@ -1,5 +1,5 @@
-// Fonts on kernels without Landlock. A filter of system calls can't read names of files, so no file may be opened. The files of fonts are opened
-// before the filter closes, and a signal handler answers requests for them with copies of these descriptors.
+// Fonts on kernels without Landlock. A filter of system calls can't read names of files, so no file may be opened. The files of fonts are
+// opened before the filter closes, and a signal handler answers requests for them with copies of these descriptors.
 #define _GNU_SOURCE
 #include "FontFiles.h"
 
@@ -49,7 +49,7 @@ void tintype_open_fonts(void) {
     struct font_set *(*fonts)(void *, int) = (struct font_set * (*)(void *, int)) dlsym(RTLD_DEFAULT, "FcConfigGetFonts");
     int (*string)(void *, const char *, int, char **) =
         (int (*)(void *, const char *, int, char **))dlsym(RTLD_DEFAULT, "FcPatternGetString");
-    // 0: the fonts of the system, with those of the user.
+    // 0: the fonts of the system, with the user's.
     struct font_set *set = fonts && string ? fonts(NULL, 0) : NULL;
     if (!set) return;
     struct rlimit limit;

@@ -18,7 +18,7 @@
 
 #define READ ((uint64_t)(LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR))
 
-/// Libraries, fonts, and what the C library reads; in containers of Flatpak too.
+/// Libraries, fonts, and files that the C library reads; in containers of Flatpak too.
 static const char *const places[] = {
     "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libexec", "/lib", "/lib64", "/usr/local/lib", "/app/lib", "/usr/share",
     "/usr/local/share/fonts", "/app/share", "/run/host/fonts", "/run/host/user-fonts", "/etc/fonts", "/var/cache/fontconfig",
@@ -41,7 +41,7 @@ static void allow_path(int rules, const char *path, uint64_t access) {
     close(file);
 }
 
-/// The kernel executes a program together with its loader, which is one of the objects.
+/// The kernel executes a program together with its loader, which is among the objects.
 static int allow_object(struct dl_phdr_info *info, size_t size, void *rules) {
     (void)size;
     allow_path(*(int *)rules, info->dlpi_name, READ | LANDLOCK_ACCESS_FS_EXECUTE);
@@ -77,7 +77,7 @@ int tintype_readable_files(int file, int library, const char *folders, int *rule
     *rules = -1;
     long version = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
     if (version < 1) return 0;
-    // All rights of the first version, and those that later ones added.
+    // All rights of the first version, and the rights added by later versions.
     struct {
         uint64_t files, network, scopes;
     } attributes = {.files = (LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1};

@@ -1,4 +1,4 @@
-// Starting workers, and becoming one. Both are in one file, so that whoever can start a worker has linked the constructor.
+// Starting workers, and becoming a worker. Both are in the same file, so that a program that can start a worker has linked the constructor.
 #define _GNU_SOURCE
 #include "CIsolation.h"
 #include "Filters.h"
@@ -40,8 +40,8 @@ typedef void (*constructor)(int, char **, char **);
 extern const constructor __init_array_start[] __attribute__((weak, visibility("hidden")));
 extern const constructor __init_array_end[] __attribute__((weak, visibility("hidden")));
 
-/// Returns 1 if this process has no more rights than the one that started it, although its file would give some: then it is no danger
-/// that anyone can make it a worker.
+/// Returns 1 if this process has no more rights than the process that started it, although its file would give some: then it isn't
+/// dangerous that any process can make it a worker.
 static int is_powerless(void) {
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
     struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3];
@@ -49,7 +49,7 @@ static int is_powerless(void) {
         && syscall(SYS_capget, &header, sets) == 0 && !sets[0].permitted && !sets[1].permitted;
 }
 
-/// Returns 1 if the socket is one that the parent of this process has made.
+/// Returns 1 if the parent of this process has made the socket.
 static int has_program(void) {
     struct ucred program;
     socklen_t length = sizeof program, size = sizeof(int);
@@ -64,7 +64,7 @@ __attribute__((constructor)) static void become_worker(int argc, char **argv, ch
     if (!version) return;
     int is_other = strcmp(version, VALUE(TINTYPE_WIRE_VERSION)) != 0;
     unsetenv(VARIABLE);
-    // Nobody may turn a program with more rights into a worker.
+    // A program with more rights must not be turned into a worker.
     if (getauxval(AT_SECURE) && !is_powerless()) return;
     if (!has_program()) {
         static const char text[] = VARIABLE " is for processes that decode images. Unset it.\n";
@@ -72,7 +72,7 @@ __attribute__((constructor)) static void become_worker(int argc, char **argv, ch
         _exit(64);
     }
     if (is_other) _exit(TINTYPE_OTHER_VERSION);
-    // What a library doesn't write is zero, and not what another image left there.
+    // Bytes that a library doesn't write are zero, and not left over from another image.
     mallopt(M_PERTURB, 255);
     if (!tintype_worker_main) return;
     unsetenv("LD_PRELOAD");
@@ -92,7 +92,7 @@ __attribute__((constructor)) static void become_worker(int argc, char **argv, ch
 /// The start of the file that this code was loaded from, which every linker names.
 extern const ElfW(Ehdr) __ehdr_start __attribute__((weak, visibility("hidden")));
 
-/// Returns 1 if a file begins with the same page as the one that this code was loaded from: its headers, and the number of its build.
+/// Returns 1 if a file starts with the same page as the file that this code was loaded from: its headers, and the number of its build.
 static int has_own_start(int file) {
     const ElfW(Ehdr) *header = &__ehdr_start;
     if (!header || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) return 0;
@@ -115,7 +115,7 @@ static int open_own(const char *path) {
     return -1;
 }
 
-/// Opens the library that this code is in. The path by which it was loaded may be relative to a directory of the past.
+/// Opens the library that this code is in. The path that it was loaded from may be relative to a directory of the past.
 static int open_own_library(void) {
     Dl_info info;
     int file = -1;
@@ -167,7 +167,7 @@ const char *tintype_find_worker(const char *helper, int *file, int *library) {
     }
     *library = open_own_library();
     if (*library < 0) return "the library's file was replaced or deleted";
-    // A program that does nothing, in case the library can't be loaded. The one that has loaded it must not run again.
+    // A program that does nothing, in case the library can't be loaded. The loader that has loaded it must not run again.
     *file = open("/usr/bin/true", O_PATH | O_CLOEXEC);
     if (*file < 0) *file = open("/bin/true", O_PATH | O_CLOEXEC);
     if (*file >= 0) return NULL;
@@ -177,7 +177,7 @@ const char *tintype_find_worker(const char *helper, int *file, int *library) {
 
 // MARK: Starting
 
-/// Everything that a new process needs, made before it exists: it shares the memory of this one until its program is loaded.
+/// Everything that a new process needs, made before it exists: it shares the memory of this process until its program is loaded.
 struct start {
     int file, library, socket, lifeline, null, rules;
     int error;
@@ -219,7 +219,7 @@ __attribute__((no_sanitize("address", "thread"))) static int arrange_descriptors
     return file;
 }
 
-/// Gives up what the program may do. Returns 0, or -1.
+/// Gives up the program's rights. Returns 0, or -1.
 __attribute__((no_sanitize("address", "thread"))) static int drop_rights(const struct start *start, int rules) {
     struct rlimit none = {0, 0};
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
@@ -230,7 +230,7 @@ __attribute__((no_sanitize("address", "thread"))) static int drop_rights(const s
     // may allow none of these calls.
     CALL(prctl, PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
     if (start->has_capabilities && CALL(capset, &header, sets) != 0) return -1;
-    // The decoder of a setuid program belongs to nobody else.
+    // The decoder of a setuid program belongs to no other user.
     if (start->has_other_group && CALL(setresgid, start->group, start->group, start->group) != 0) return -1;
     if (start->has_other_user && CALL(setresuid, start->user, start->user, start->user) != 0) return -1;
     if (rules >= 0 && CALL(landlock_restrict_self, rules, 0) != 0) return -1;
@@ -302,8 +302,8 @@ static void find_rights(struct start *start) {
     start->has_other_group = groups[0] != groups[1] || groups[2] != groups[1];
 }
 
-/// The variable with the folders where the loader finds the program's libraries; empty if there is none. It is read once: another thread may
-/// change the environment at any time.
+/// The variable with the folders where the loader finds the program's libraries; empty if there is none. It is read once: another thread
+/// may change the environment at any time.
 static char libraries[PATH_MAX + 32];
 
 static void find_libraries(void) {
@@ -314,7 +314,7 @@ static void find_libraries(void) {
 int tintype_start_worker(int file, int library, int *socket, int *lifeline, int *process) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, find_libraries);
-    // The loader finds the program's libraries where this one did. The runtime would start a program to describe a crash.
+    // The loader finds the program's libraries where this process's loader did. The runtime would start a program to describe a crash.
     char *environment[5] = {VARIABLE "=" VALUE(TINTYPE_WIRE_VERSION), "SWIFT_BACKTRACE=enable=no"}, *arguments[] = {"true", NULL};
     size_t count = 2;
     if (libraries[0]) environment[count++] = libraries;

@@ -6,7 +6,7 @@
 
 #include <jerror.h>
 
-// libjpeg allocates new memory for every image, 36 MB for one of 12 megapixels, and its page faults cost a third of the
+// libjpeg allocates new memory for every image, 36 MB for 12 megapixels, and its page faults cost a third of the
 // decoding time. Huge pages cause few faults, and the kernel clears them. libjpeg's memory manager is an object with
 // replaceable functions; these three are all that concern arrays of coefficients.
 

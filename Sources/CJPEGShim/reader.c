@@ -174,7 +174,7 @@ void tintype_jpeg_reader_destroy(tintype_jpeg_reader *reader) {
 tintype_jpeg_status tintype_jpeg_read_header(tintype_jpeg_reader *reader, tintype_jpeg_header *header) {
     j_decompress_ptr decoder = &reader->decoder;
     if (setjmp(reader->failure)) {
-        // A header that is cut off by the end of the file means a truncated file, whatever libjpeg reports.
+        // A header that is cut off by the end of the file means a truncated file regardless of libjpeg's report.
         if (reader->ran_out) reader->missing_data = 1;
         return reader->status;
     }
@@ -199,7 +199,7 @@ tintype_jpeg_status tintype_jpeg_start(
     decoder->scale_denom = 8;
     decoder->out_color_space = as_cmyk ? JCS_CMYK : JCS_EXT_RGBA;
     decoder->dct_method = JDCT_ISLOW;
-    // Processes the scans one row of blocks at a time, instead of reading all of them in jpeg_start_decompress.
+    // Processes the scans a row of blocks at a time, instead of reading all of them in jpeg_start_decompress.
     decoder->buffered_image = jpeg_has_multiple_scans(decoder);
     reader->has_started = 1;
     jpeg_start_decompress(decoder);

@@ -27,7 +27,7 @@ TARGET static long VERSION(place)(
             if (!is_short((long)mean * quantizer[0]) || !is_short(mean)) return -1;
             i8x16 bytes;
             LOAD(bytes, record);
-            // What a byte holds times a quantizer of at most 255 has 16 bits.
+            // The value of a byte times a quantizer of at most 255 has 16 bits.
             if (is_wide[component]) {
                 i16x16 factors, values = __builtin_convertvector(WIDE(bytes), i16x16);
                 LOAD(factors, quantizer);
@@ -101,7 +101,7 @@ TARGET static void VERSION(sum_columns)(
             LOAD(v3, from + 3 * stride);
             a += v0 * w, b += v1 * w, c += v2 * w, d += v3 * w;
         }
-        // Transposes and adds: in the end each lane is the sum of one row.
+        // Transposes and adds: in the end each lane is the sum of a row.
         const f32x8 ab = __builtin_shufflevector(a, b, 0, 2, 8, 10, 4, 6, 12, 14)
             + __builtin_shufflevector(a, b, 1, 3, 9, 11, 5, 7, 13, 15);
         const f32x8 cd = __builtin_shufflevector(c, d, 0, 2, 8, 10, 4, 6, 12, 14)

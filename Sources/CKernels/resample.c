@@ -26,7 +26,7 @@ typedef int64_t i64x8 __attribute__((vector_size(64)));
         29, 93, 30, 94, 31, 95, 40, 104, 41, 105, 42, 106, 43, 107, 44, 108, 45, 109, 46, 110, 47, 111, 56, 120, 57,  \
         121, 58, 122, 59, 123, 60, 124, 61, 125, 62, 126, 63, 127)
 
-// Sums of adjacent lanes, those of `a` before those of `b`.
+// Sums of adjacent lanes, the sums of `a` before the sums of `b`.
 #define ADD_LANES(a, b)                                                                                               \
     ((i32x16)__builtin_shufflevector((i64x8)(a), (i64x8)(b), 0, 1, 4, 5, 8, 9, 12, 13)                                \
      + (i32x16)__builtin_shufflevector((i64x8)(a), (i64x8)(b), 2, 3, 6, 7, 10, 11, 14, 15))

@@ -120,7 +120,7 @@ TARGET static void VERSION(box_part)(
     *running = sum;
 }
 
-// Each box follows the one before as closely as it can, so that what they share stays in the first-level cache.
+// Each box follows the previous box as closely as it can, so that shared values stay in the first-level cache.
 TARGET static void VERSION(boxes)(
     float *line, float *other, long count, long radius, float weight, float end_weight) {
     float *const lines[4] = {line, other, line, other};

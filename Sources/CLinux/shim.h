@@ -1,4 +1,4 @@
-// Calls that the Swift importer cannot see: one is variadic, one an instruction, the others are GNU extensions or in headers of their own.
+// Calls that the Swift importer cannot see: they are variadic, an instruction, GNU extensions or in headers of their own.
 #ifndef TINTYPE_CLINUX_H
 #define TINTYPE_CLINUX_H
 
@@ -20,7 +20,7 @@
 extern long syscall(long number, ...);
 extern ssize_t pread(int file, void *memory, size_t count, off_t offset);
 
-/// Reads an extended attribute of an open file; tells its size if there is no memory to read it into, or -1.
+/// Reads an extended attribute of an open file; tells its size without memory to read it into, or -1.
 static inline ssize_t tintype_attribute(int file, const char *name, void *memory, size_t count) {
     return fgetxattr(file, name, memory, count);
 }
@@ -44,7 +44,7 @@ static inline int tintype_rename_new(int directory, const char *path, const char
     return (int)syscall(SYS_renameat2, directory, path, directory, newPath, 1 /* RENAME_NOREPLACE */);
 }
 
-/// Reads from the beginning of a file what is in memory already; else -1 with `EAGAIN`, or fewer bytes.
+/// Reads from the start of a file the part that is in memory already; else -1 with `EAGAIN`, or fewer bytes.
 static inline ssize_t tintype_read_cached(int file, void *memory, size_t count) {
     struct iovec vector = {memory, count};
     ssize_t result = syscall(SYS_preadv2, file, &vector, 1, 0, 0, RWF_NOWAIT);

@@ -30,7 +30,7 @@ static void note_warning(png_structp png, png_const_charp message) {
     if (pusher && strstr(message, "Truncated compressed data")) pusher->has_odd_end = 1;
 }
 
-/// Called at the beginning of the pixels: the caller reads the header first.
+/// Called at the start of the pixels: the caller reads the header first.
 static void take_header(png_structp png, png_infop info) {
     tintype_png_pusher *pusher = png_get_progressive_ptr(png);
     (void)info;

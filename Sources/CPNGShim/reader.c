@@ -40,8 +40,8 @@ static void read_bytes(png_structp png, png_bytep destination, size_t count) {
         png_error(png, "the file ends in the middle of a chunk");
     }
     memcpy(destination, reader->bytes + reader->offset, count);
-    // libpng reads data in blocks, and would lose the last one. So the chunk's length is replaced with that of the available
-    // data.
+    // libpng reads data in blocks, and would lose the last block. So the chunk's length is replaced with the length of the
+    // available data.
     if (reader->offset == reader->cut_chunk && count == 8) {
         size_t rest = reader->count - reader->offset - 8;
         for (int byte = 0; byte < 4; byte++) destination[byte] = (png_byte)(rest >> (24 - 8 * byte));

@@ -1,6 +1,6 @@
 // The kernels, for the instruction set that VERSION and TARGET specify. Included once for each.
 
-// A pixel of `size` bytes depends on the previous one, so only its components can be processed in parallel.
+// A pixel of `size` bytes depends on the previous pixel, so only its components can be processed in parallel.
 TARGET static inline void VERSION(sub)(uint8_t *row, const uint8_t *source, long bytes, const int size) {
     u8x8 left = {0};
     for (long i = 0; i < bytes; i += size) {
@@ -40,11 +40,11 @@ TARGET static inline void VERSION(paeth)(
     }
 }
 
-// One step of four rows, at pixel `x` of the first. Lane 4j + i is component i of row j. Each row is a pixel behind the one above it, whose
-// last result is just what lies above: a wavefront. So a step does a pixel of each row, where a row alone waits for the pixel before.
+// A step of four rows, at pixel `x` of the first. Lane 4j + i is component i of row j. Each row is a pixel behind the row above it, whose
+// last result is just the pixel above: a wavefront. So a step does a pixel of each row, where a row alone waits for the pixel before.
 //
-// - state: the last results, and what lay above them
-// - is_whole: a constant, false where some of the rows haven't begun, or have ended
+// - state: the last results, and the pixels above them
+// - is_whole: a constant, false where some of the rows haven't started, or have ended
 TARGET static inline void VERSION(paeth_step)(
     i16x16 state[2], uint8_t *rows, long stride, const uint8_t *source, long source_stride, const uint8_t *above,
     long x, long pixels, const int size, const int is_whole
@@ -73,7 +73,7 @@ TARGET static inline void VERSION(paeth_step)(
     left = (bytes + ((left & is_left) | (other & ~is_left))) & 255;
     state[1] = top;
     if (!is_whole) {
-        // Nothing is to the left of the rows that haven't begun.
+        // Nothing is to the left of the rows that haven't started.
         for (long j = x + 1; j < ROWS; j++) {
             for (int i = 0; i < 4; i++) left[j * 4 + i] = 0, state[1][j * 4 + i] = 0;
         }

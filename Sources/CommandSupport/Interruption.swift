@@ -8,7 +8,8 @@ package import TintypeLoading
 /// A signal that the process was started to ignore stays ignored, as SIGHUP under `nohup`.
 package enum Interruption {
     private static let signals = [SIGINT, SIGTERM, SIGHUP]
-    /// Called when a second signal ends the process: restores what the next program would find changed, such as the terminal. Must not wait.
+    /// Called when a second signal ends the process: restores settings that the next program would find changed, such as the terminal.
+    /// Must not wait.
     package static let lastWords = Lock<(@Sendable () -> Void)?>(nil)
 
     /// Runs `body`.

@@ -4,7 +4,7 @@ internal import Tintype
 package struct NetworkOptions: Sendable {
     /// The number of repetitions of transfers that fail.
     package var retries = 0
-    /// The proxy, such as `http://proxy:8080`; `nil` for those of the environment.
+    /// The proxy, such as `http://proxy:8080`; `nil` for the environment's.
     package var proxy: String?
     /// The hosts whose certificates aren't checked.
     package var insecureHosts: [String] = []

@@ -12,7 +12,7 @@ package enum ShownURL {
         return withoutUserInfo(URL(written: url)?.shortDescription ?? url)
     }
 
-    /// Removes what is before `@` in the authority, also from text that is not a URL.
+    /// Removes the part before `@` in the authority, also from text that is not a URL.
     private static func withoutUserInfo(_ text: String) -> String {
         guard let start = text.firstRange(of: "//")?.upperBound else { return text }
         let authority = text[start...].prefix { !"/?#".contains($0) }

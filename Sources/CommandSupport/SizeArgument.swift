@@ -1,7 +1,7 @@
 internal import ArgumentParser
 package import TintypeLoading
 
-/// A box for an image: `400x300`, or with one open side, `1600x` or `x900`.
+/// A box for an image: `400x300`, or with an open side, `1600x` or `x900`.
 package struct SizeArgument: ExpressibleByArgument, Equatable, Sendable {
     /// The box. An open side is longer than any image.
     package let box: PixelSize

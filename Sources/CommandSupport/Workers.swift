@@ -1,6 +1,6 @@
 /// Concurrent work on a list of any length.
 package enum Workers {
-    /// Lets `count` workers take elements until there are no more.
+    /// Lets `count` workers take elements until none are left.
     ///
     /// After the calling task is cancelled, workers take no further elements.
     package static func run<Element: Sendable>(

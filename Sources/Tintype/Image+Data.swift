@@ -4,6 +4,10 @@ extension Image {
     /// Decodes bytes of any format, by default upright and in sRGB.
     ///
     /// This initializer works on the calling thread. Use an ``ImageManager`` or a ``WorkQueue`` to keep that off an actor.
+    ///
+    /// ```swift
+    /// let picture = try Image(data: data, options: DecodeOptions(thumbnailSize: PixelSize(width: 400, height: 300)))
+    /// ```
     /// - Parameters:
     ///   - data: The encoded image.
     ///   - options: The size, color space and other properties of the decoded image.
@@ -68,6 +72,10 @@ extension Image {
     /// Encodes the image, with all frames if the format supports animations.
     ///
     /// This function works on the calling thread.
+    ///
+    /// ```swift
+    /// let webp = try image.encoded(as: .webp, options: EncodeOptions(quality: 0.8))
+    /// ```
     /// - Parameters:
     ///   - format: The format of the file.
     ///   - options: The quality, size, metadata and other properties of the file.
@@ -84,9 +92,9 @@ extension Image {
 
     /// Encodes the image in its own format, with all frames if the format supports animations.
     ///
-    /// An image whose format can't be written, or can't hold the image any longer, and one without a format, becomes a file of the format
-    /// that a cache would choose: WebP for an animation, PNG for alpha or more than 8 bits, and JPEG otherwise. This function works on the
-    /// calling thread.
+    /// An image whose format can't be written, or can't hold the image any longer, and an image without a format, becomes a file of the
+    /// format that a cache would choose: WebP for an animation, PNG for alpha or more than 8 bits, and JPEG otherwise. This function works
+    /// on the calling thread.
     /// - Parameters:
     ///   - options: The quality, size, metadata and other properties of the file.
     ///   - context: The context that can cancel encoding.
@@ -104,8 +112,13 @@ extension Image {
 
 extension ImageInfo {
     /// Reads the header of an image without decoding its pixels.
+    ///
+    /// ```swift
+    /// let info = try ImageInfo(data: data)  // the first kilobytes of a file suffice
+    /// print(info.format, info.displaySize, info.frameCount)
+    /// ```
     /// - Parameters:
-    ///   - data: The encoded image, or the beginning of it.
+    ///   - data: The encoded image, or the start of it.
     ///   - limits: The limits that the image must not exceed.
     ///   - coders: The coders that may read the header.
     /// - Throws: An ``ImageError`` with the code `truncatedImage` if more bytes are needed, or another error of the decode stage.

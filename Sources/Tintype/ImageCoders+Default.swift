@@ -1,8 +1,8 @@
 internal import Glibc
 internal import TintypeIsolation
 
-/// Decodes for a copy of this program, which started this one as its worker. Called instead of `main`. It is in this file because whoever
-/// isolates coders has linked the file.
+/// Decodes for a copy of this program, which started this process as its worker. Called instead of `main`. It is in this file because
+/// whoever isolates coders has linked the file.
 @_cdecl("tintype_worker_main")
 package func tintypeWorkerMain(_ socket: Int32) -> Int32 {
     DecoderWorker(coders: .inProcess, socket: socket).run {
@@ -16,13 +16,13 @@ package func tintypeWorkerMain(_ socket: Int32) -> Int32 {
 }
 
 extension ImageCoders {
-    /// A coder for each format of this build: JPEG, PNG and APNG, GIF, WebP, BMP, ICO, and those of the package traits.
+    /// A coder for each format of this build: JPEG, PNG and APNG, GIF, WebP, BMP, ICO, and the formats of the package traits.
     ///
     /// The formats of ``IsolatedFormats/default`` are decoded in processes of their own (see <doc:IsolatedDecoding>).
     public static let `default` = inProcess.isolated()
 
-    /// The coders of ``default``, which all decode in the program itself. A file that crashes a library ends the program, and nothing limits
-    /// the time of a drawing.
+    /// The coders of ``default``, which all decode in the program itself. A file that crashes a library ends the program, and nothing
+    /// limits the time of a drawing.
     public static let inProcess = ImageCoders(
         traitCoders + [ICOCoder(png: PNGCoder()), BMPCoder(), WebPCoder(), GIFCoder(), PNGCoder(), JPEGCoder()])
 

@@ -16,7 +16,7 @@ extension ImageManager {
     /// Creates a manager with the coders of this build.
     ///
     /// - Parameters:
-    ///   - cache: The caches in which images are looked up and stored.
+    ///   - cache: The caches that images are read from and stored in.
     ///   - loader: The loader of images that aren't cached. It alone loads: for `file:` and `data:` URLs too, pass
     ///     `ImageLoaders([DataURLLoader(), FileLoader(), loader])`.
     ///   - configuration: The hooks, limits, and shared resources.

@@ -5,35 +5,47 @@ public import FoundationEssentials
 /// Readers see an entry either whole or not at all, in this process and in any other. The methods do their work on threads of
 /// their own, so none blocks the caller's executor.
 public protocol DiskCaching: Sendable {
-    /// Returns the entry under a key, which counts as used; `nil` if there is none, or if it was damaged (and is discarded). Reads it before
-    /// less urgent ones. The priority may change while the read waits.
+    /// Returns the entry under a key, which counts as used; `nil` if there is none, or if it was damaged (and is discarded). Reads it
+    /// before less urgent entries. The priority may change while the read waits.
+    /// - Parameters:
+    ///   - key: the key.
+    ///   - priority: the priority among waiting reads.
     func entry(forKey key: ImageKey, priority: WorkPriority) async -> DiskCacheEntry?
     /// Returns the path of the file of an entry, which may only be read; `nil` if there is none. Does not count as use.
+    /// - Parameter key: the key.
     func path(forKey key: ImageKey) async -> String?
     /// Returns true if there is an entry. This does not count as use.
+    /// - Parameter key: the key.
     func contains(_ key: ImageKey) async -> Bool
-    /// Stores an entry and replaces the previous one under the key. When the call returns, the entry survives the end of the
+    /// Stores an entry and replaces the previous entry under the key. When the call returns, the entry survives the end of the
     /// process.
     /// - Parameters:
     ///   - entry: the encoded image and its properties.
     ///   - key: the key to store under.
     ///   - isCurrent: the condition to store, asked when the turn of the store has come. A removal can't come between it and the store.
     /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``. The previous entry is then
-    ///   either intact or gone, but never mixed with the new one.
+    ///   either intact or gone, but never mixed with the new entry.
     func store(
         _ entry: DiskCacheEntry, forKey key: ImageKey, while isCurrent: @escaping @Sendable () -> Bool
     ) async throws(ImageError)
     /// Removes an entry.
+    /// - Parameter key: the key.
     /// - Returns: false if there was none.
+    /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``.
     @discardableResult func remove(_ key: ImageKey) async throws(ImageError) -> Bool
     /// Returns the variants of a source, the original among them.
+    /// - Parameter source: the source: the key of its original.
     func variants(ofSource source: String) async -> [ImageVariant]
     /// Removes every variant of a source.
+    /// - Parameter source: the source: the key of its original.
     /// - Returns: the number of entries that were removed.
+    /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``.
     @discardableResult func removeAll(ofSource source: String) async throws(ImageError) -> Int
     /// Removes everything.
+    /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``.
     func removeAll() async throws(ImageError)
     /// Removes entries that are older than the configured age.
+    /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``.
     @discardableResult func removeExpired() async throws(ImageError) -> CacheUsage
     /// Returns the number of entries and their bytes.
     func usage() async -> CacheUsage
@@ -45,6 +57,9 @@ public protocol DiskCaching: Sendable {
 
 extension DiskCaching {
     /// Stores an entry.
+    /// - Parameters:
+    ///   - entry: the encoded image with its properties.
+    ///   - key: the key.
     /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``.
     public func store(_ entry: DiskCacheEntry, forKey key: ImageKey) async throws(ImageError) {
         try await store(entry, forKey: key) { true }
@@ -54,14 +69,17 @@ extension DiskCaching {
     public func flush() async {}
 
     /// Returns the entry under a key, which counts as used; `nil` if there is none.
+    /// - Parameter key: the key.
     public func entry(forKey key: ImageKey) async -> DiskCacheEntry? {
         await entry(forKey: key, priority: WorkPriority())
     }
 
     /// The default for caches without files: returns `nil`.
+    /// - Parameter key: the key.
     public func path(forKey key: ImageKey) async -> String? { nil }
 
     /// The default for caches without a list of their entries: returns no variants.
+    /// - Parameter source: the source: the key of its original.
     public func variants(ofSource source: String) async -> [ImageVariant] { [] }
 }
 
@@ -73,18 +91,21 @@ public struct DiskCacheEntry: Sendable, Equatable {
     public var created: Date
     /// The time when the entry stops being valid, or `nil` if it doesn't expire at a fixed time.
     public var expires: Date?
-    /// The time for which the entry stays valid after it was last stored or read. Each read extends it, but never beyond
+    /// The time that the entry stays valid after the last store or read. Each read extends it, but never beyond
     /// ``expires``. At least zero; `nil` for no such limit.
     public var idleLifetime: Duration?
+    /// The media type that the source stated, such as `image/jpeg`.
     public var mimeType: String?
+    /// The values that let an HTTP server say whether the entry is still current.
     public var validators: CacheValidators?
     /// The program's own bytes, which are stored with the image.
     public var extendedData: Data?
     /// The properties of a thumbnail or transformed image that its bytes don't contain. ``ImageManager`` writes and reads them.
     public var imageProperties: Data?
-    /// The response that brought the image, by which HTTP decides how long it may be used; `nil` if the program stored it.
+    /// The response that brought the image, which decides how long HTTP lets it be used; `nil` if the program stored it.
     public var response: StoredResponse?
 
+    /// Creates an entry. Each parameter sets the property of the same name.
     public init(
         data: Data, created: Date, expires: Date? = nil, mimeType: String? = nil, validators: CacheValidators? = nil,
         extendedData: Data? = nil, idleLifetime: Duration? = nil, imageProperties: Data? = nil,
@@ -102,11 +123,14 @@ public struct DiskCacheEntry: Sendable, Equatable {
     }
 }
 
-/// A number of entries, such as those of a cache or those that were removed, and the space that they take.
+/// A number of entries, such as a cache's or the removed entries, and the space that they take.
 public struct CacheUsage: Sendable, Hashable, Codable {
+    /// The number of entries.
     public var entries: Int
+    /// The space that the entries take, in bytes.
     public var bytes: Int
 
+    /// Creates a usage. Each parameter sets the property of the same name.
     public init(entries: Int = 0, bytes: Int = 0) {
         self.entries = entries
         self.bytes = bytes

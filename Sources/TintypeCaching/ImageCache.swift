@@ -21,13 +21,14 @@ public typealias MemoryImageCache = LayeredImageCache<MemoryCache, NoDiskCache>
 /// Most programs use ``ImageCache``, which is this class with Tintype's own caches. A program with its own memory or disk cache
 /// creates `LayeredImageCache(memory: mine, disk: DiskCache())`.
 ///
-/// Remove images through this class, or through a manager, rather than from one of its layers: then what a load finds meanwhile stays away.
+/// Remove images through this class, or through a manager, rather than from its layers: then a load in progress doesn't store the image
+/// again.
 ///
-/// A cache neither decodes nor encodes: it stores decoded images in memory, and bytes on disk. An ``ImageManager`` decodes what is on disk
-/// (``ImageManager/cachedImage(for:)-(ImageRequest)``), and encodes what a program stores.
+/// A cache neither decodes nor encodes: it stores decoded images in memory, and bytes on disk. An ``ImageManager`` decodes entries on disk
+/// (``ImageManager/cachedImage(for:)-(ImageRequest)``), and encodes the images that a program stores.
 public final class LayeredImageCache<Memory: MemoryCaching, Disk: DiskCaching>: ImageCaching {
     // Declared first: in a generic class, only properties before those of unknown size have a constant offset, and every hit
-    // reads this one.
+    // reads this property.
     private let lookup: any MemoryCaching
     public let hasDisk: Bool
     private let removals = RemovalCounts()
@@ -64,6 +65,10 @@ public final class LayeredImageCache<Memory: MemoryCaching, Disk: DiskCaching>: 
     }
 
     /// Stores an encoded image on disk; does nothing without a disk cache.
+    /// - Parameters:
+    ///   - entry: the encoded image with its properties.
+    ///   - key: the key.
+    ///   - isCurrent: the condition. Returns true to store.
     public func store(
         _ entry: DiskCacheEntry, forKey key: ImageKey, while isCurrent: @escaping @Sendable () -> Bool
     ) async throws(ImageError) {
@@ -102,6 +107,7 @@ public final class LayeredImageCache<Memory: MemoryCaching, Disk: DiskCaching>: 
 
     /// Removes expired images from memory, and sweeps the disk; see ``DiskCache/removeExpired()``.
     /// - Returns: the entries that the sweep removed from disk.
+    /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``.
     @discardableResult public func removeExpired() async throws(ImageError) -> CacheUsage {
         memory.removeExpired()
         return try await disk.removeExpired()

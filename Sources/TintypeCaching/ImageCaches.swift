@@ -1,4 +1,4 @@
-/// Several caches in order, such as a program's own in front of one that several machines share (``RemoteImageCache``).
+/// Several caches in order, such as a program's own in front of a cache that several machines share (``RemoteImageCache``).
 ///
 /// ```swift
 /// let caches = ImageCaches([shared, own], query: .serial, store: .highestOnly, promotesHits: true)
@@ -9,8 +9,11 @@
 public final class ImageCaches: ImageCaching {
     /// A choice of the caches that take part in a call.
     public enum Policy: String, Sendable, Hashable, CaseIterable {
-        case highestOnly, lowestOnly
-        /// One after another, from the highest priority on. A query ends with the first hit; changes go to all, even if some fail.
+        /// The cache that was added last, and no other.
+        case highestOnly
+        /// The cache that was added first, and no other.
+        case lowestOnly
+        /// In order, starting with the highest priority. A query ends with the first hit; changes go to all, even if some fail.
         case serial
         /// All at once. A query ends with the first hit, and the others are canceled. A miss waits for all.
         case concurrent
@@ -21,7 +24,15 @@ public final class ImageCaches: ImageCaching {
     private let list: Lock<[any ImageCaching]>
     private let removals = RemovalCounts()
 
-    /// Creates a combination of caches, the last with the highest priority, and the policies of the calls that the parameters are named after.
+    /// Creates a combination of caches, the last with the highest priority, and the policies of the calls that the parameters are named
+    /// after.
+    /// - Parameters:
+    ///   - caches: the caches, with the highest priority last.
+    ///   - query: the caches that lookups ask.
+    ///   - store: the caches that get new images.
+    ///   - remove: the caches that lose removed images.
+    ///   - contains: the caches that are asked for their layers.
+    ///   - removeAll: the caches that are cleared.
     /// - Parameter promotesHits: true to store a hit in the caches of higher priority, too.
     public init(
         _ caches: [any ImageCaching], query: Policy = .serial, store: Policy = .highestOnly,
@@ -33,10 +44,11 @@ public final class ImageCaches: ImageCaching {
         self.promotesHits = promotesHits
     }
 
-    /// The caches in the order in which they were added.
+    /// The caches, oldest first.
     public var caches: [any ImageCaching] { list.withLock { $0 } }
 
-    /// Adds a cache with a higher priority than all present ones. Calls in progress continue without it.
+    /// Adds a cache with a higher priority than all present caches. Calls in progress continue without it.
+    /// - Parameter cache: the cache.
     public func add(_ cache: any ImageCaching) { list.withLock { $0.append(cache) } }
 
     /// The caches that take part in a call, highest priority first.
@@ -48,7 +60,8 @@ public final class ImageCaches: ImageCaching {
         }
     }
 
-    /// Returns the decoded image under a key. Memory takes no time, so caches are asked one after another with any policy.
+    /// Returns the decoded image under a key. Memory takes no time, so caches are asked in order with any policy.
+    /// - Parameter key: the key.
     public func memoryImage(forKey key: ImageKey) -> Image? {
         let (caches, count) = (caches(for: policies.query), removals.count(ofSource: key.source))
         for (index, cache) in caches.enumerated() {
@@ -71,7 +84,7 @@ public final class ImageCaches: ImageCaching {
         let count = removals.count(ofSource: key.source)
         let hit = await firstHit(policies.query) { await $0.entry(forKey: key, priority: priority) }
         guard let hit, promotesHits else { return hit?.value }
-        // What was stored there meanwhile is newer.
+        // An entry stored there meanwhile is newer.
         for cache in hit.higher where await cache.contains(key, in: .disk).isEmpty {
             // If this fails, later lookups still find the entry in its cache.
             try? await cache.store(hit.value, forKey: key) { [removals] in
@@ -88,7 +101,7 @@ public final class ImageCaches: ImageCaching {
         }?.value ?? []
     }
 
-    /// Returns the first hit, and the caches of higher priority than the one that has it.
+    /// Returns the first hit, and the caches of higher priority than the cache that has it.
     private func firstHit<Value: Sendable>(
         _ policy: Policy, _ find: @escaping @Sendable (any ImageCaching) async -> Value?
     ) async -> (value: Value, higher: ArraySlice<any ImageCaching>)? {
@@ -154,16 +167,17 @@ public final class ImageCaches: ImageCaching {
 
     public func flush() async { for cache in caches(for: .serial) { await cache.flush() } }
 
-    /// Returns the number of removals through this class, not of those from one of its caches.
+    /// Returns the number of removals through this class, without removals from its caches alone.
+    /// - Parameter source: the source: the key of its original.
     public func removalCount(ofSource source: String) -> RemovalCount { removals.count(ofSource: source) }
 
-    /// Changes the caches of a policy. If some fail, throws the error of the one with the highest priority, after all have finished.
+    /// Changes the caches of a policy. If some fail, throws the error of the cache with the highest priority, after all have finished.
     @discardableResult private func change<Value: Sendable>(
         _ policy: Policy, _ body: @escaping @Sendable (any ImageCaching) async throws -> Value
     ) async throws(ImageError) -> [Value] {
         var changes: [Task<Value, any Error>] = []
         for cache in caches(for: policy) {
-            // Begun before this returns, so that a removal after the call comes after it.
+            // Started before this returns, so that a removal after the call comes after it.
             let change = Task.immediate { try await body(cache) }
             if policy != .concurrent { _ = await change.result }
             changes.append(change)

@@ -1,16 +1,24 @@
 /// A cache of decoded images in memory. Every call returns at once; none suspends.
 public protocol MemoryCaching: Sendable {
     /// Returns the image under a key, which counts as used.
+    /// - Parameter key: the key.
     func image(forKey key: ImageKey) -> Image?
     /// Returns true if there is an image under a key. This does not count as use.
+    /// - Parameter key: the key.
     func contains(_ key: ImageKey) -> Bool
-    /// Stores an image while a condition holds, and replaces the previous one under the key. A removal can't come between the condition and the store.
-    /// The condition must not use the cache.
+    /// Stores an image while a condition holds, and replaces the previous image under the key. A removal can't come between the condition
+    /// and the store. The condition must not use the cache.
+    /// - Parameters:
+    ///   - image: the image.
+    ///   - key: the key.
+    ///   - isCurrent: the condition. Returns true to store.
     func store(_ image: Image, forKey key: ImageKey, while isCurrent: @Sendable () -> Bool)
     /// Removes an image.
+    /// - Parameter key: the key.
     /// - Returns: false if there was none.
     @discardableResult func remove(_ key: ImageKey) -> Bool
     /// Removes every variant of a source.
+    /// - Parameter source: the source: the key of its original.
     /// - Returns: the number of images that were removed.
     @discardableResult func removeAll(ofSource source: String) -> Int
     /// Removes everything.
@@ -19,12 +27,17 @@ public protocol MemoryCaching: Sendable {
     /// Removes the images whose time to live is over. They are never returned, even before that.
     @discardableResult func removeExpired() -> CacheUsage
     /// Purges the least valuable images until the others use at most `bytes`.
+    /// - Parameter bytes: the capacity that remains.
     func trim(to bytes: ByteCount)
+    /// The hits, misses, stores, and contents of the cache.
     var statistics: CacheStatistics { get }
 }
 
 extension MemoryCaching {
-    /// Stores an image and replaces the previous one under the key.
+    /// Stores an image and replaces the previous image under the key.
+    /// - Parameters:
+    ///   - image: the image.
+    ///   - key: the key.
     public func store(_ image: Image, forKey key: ImageKey) { store(image, forKey: key) { true } }
 
     /// The default for caches without expiration: does nothing.
@@ -37,14 +50,18 @@ public struct CacheStatistics: Sendable, Hashable, Codable {
     public var entries = 0
     /// The number of bytes that they use.
     public var bytes = 0
+    /// The number of lookups that found an image.
     public var hits = 0
+    /// The number of lookups that found nothing.
     public var misses = 0
+    /// The number of stored images.
     public var stores = 0
     /// The number of entries that were evicted to keep to the limits.
     public var evictions = 0
     /// The number of entries that were damaged and discarded.
     public var corruptions = 0
 
+    /// Creates statistics of an empty, unused cache.
     public init() {}
 
     /// The fraction of lookups that were hits, from 0 to 1; 0 before the first lookup.

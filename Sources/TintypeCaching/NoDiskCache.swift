@@ -1,10 +1,15 @@
 /// A disk cache that stores nothing: the disk of a ``MemoryImageCache``.
 public struct NoDiskCache: DiskCaching {
+    /// Creates a cache that stores nothing.
     public init() {}
 
     public func entry(forKey key: ImageKey, priority: WorkPriority) async -> DiskCacheEntry? { nil }
     public func contains(_ key: ImageKey) async -> Bool { false }
     /// Does nothing. This isn't an error, because the program chose a cache in memory alone.
+    /// - Parameters:
+    ///   - entry: the encoded image with its properties.
+    ///   - key: the key.
+    ///   - isCurrent: the condition. Returns true to store.
     public func store(
         _ entry: DiskCacheEntry, forKey key: ImageKey, while isCurrent: @escaping @Sendable () -> Bool
     ) async throws(ImageError) {}

@@ -22,7 +22,7 @@ public struct PayloadCodec: Sendable {
     public let encode: @Sendable (Data) throws -> Data
     /// Restores the original bytes.
     ///
-    /// Runs on a thread that reads files. An entry for which it throws counts as damaged: it is discarded, and loaded again.
+    /// Runs on a thread that reads files. An entry that makes it throw counts as damaged: it is discarded, and loaded again.
     public let decode: @Sendable (Data) throws -> Data
 
     /// Creates a codec.
@@ -46,6 +46,7 @@ extension PayloadCodec: Hashable {
         left.identifier == right.identifier
     }
 
+    /// Hashes the identifier.
     public func hash(into hasher: inout Hasher) { hasher.combine(identifier) }
 }
 

@@ -1,11 +1,13 @@
-/// The number of removals from the layers of a cache, as one source sees it.
+/// The number of removals from the layers of a cache, as a source sees it.
 ///
-/// A load takes the number when it begins, and stores its image only while the number still permits that. So a removal wins over every
-/// store that began before its end.
+/// A load takes the number when it starts, and stores its image only while the number still permits that. So a removal wins over every
+/// store that started before its end.
 public struct RemovalCount: Hashable, Sendable {
+    /// The number of removals from memory.
     public var memory: Int
+    /// The number of removals from disk.
     public var disk: Int
-    /// The layers from which something is being removed now. What a load finds meanwhile may be gone a moment later.
+    /// The layers with removals in progress. An entry that a load finds meanwhile may be gone a moment later.
     public var removing: CacheLayers
 
     /// Creates a number. Each parameter sets the property of the same name.
@@ -15,12 +17,14 @@ public struct RemovalCount: Hashable, Sendable {
         self.removing = removing
     }
 
-    /// Returns true if an image whose load began with another number may be stored in memory.
+    /// Returns true if an image whose load started with another number may be stored in memory.
+    /// - Parameter count: the number when the load started.
     public func permitsStoreInMemory(since count: RemovalCount) -> Bool {
         memory == count.memory && !removing.contains(.memory)
     }
 
-    /// Returns true if an image whose load began with another number may be stored on disk.
+    /// Returns true if an image whose load started with another number may be stored on disk.
+    /// - Parameter count: the number when the load started.
     public func permitsStoreOnDisk(since count: RemovalCount) -> Bool {
         disk == count.disk && !removing.contains(.disk)
     }
@@ -34,7 +38,7 @@ public struct RemovalCount: Hashable, Sendable {
 
 /// Counts the removals from a cache, of each source and of everything.
 ///
-/// A removal counts at its beginning and at its end. A load that begins between the two may still find what is being removed, and stores
+/// A removal counts at its start and at its end. A load that starts between the two may still find the removed entry, and stores
 /// nothing.
 final class RemovalCounts: Sendable {
     private struct Removals {
@@ -83,7 +87,7 @@ final class RemovalCounts: Sendable {
         return state.withLock { $0.count(source) }
     }
 
-    /// Counts the beginning and the end of a removal of a source, or of everything for `nil`.
+    /// Counts the start and the end of a removal of a source, or of everything for `nil`.
     func during<Result>(
         source: String?, _ layers: CacheLayers, _ remove: () async throws(ImageError) -> Result
     ) async throws(ImageError) -> Result {

@@ -76,7 +76,7 @@ struct HashCommand: AsyncParsableCommand {
     }
 }
 
-/// The placeholders and colors of one file.
+/// The placeholders and colors of a file.
 struct HashReport: Encodable {
     var path: String
     var width: Int

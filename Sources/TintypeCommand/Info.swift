@@ -47,7 +47,7 @@ struct InfoCommand: ParsableCommand {
     }
 }
 
-/// The properties of one image file.
+/// The properties of an image file.
 struct InfoReport: Encodable {
     var path: String
     var info: ImageInfo
@@ -59,7 +59,7 @@ struct InfoReport: Encodable {
     /// Reads a file.
     /// - Parameters:
     ///   - path: the path, or `-` for standard input.
-    ///   - decoding: true to decode every frame, one at a time, so that damage is found.
+    ///   - decoding: true to decode every frame, in turn, so that damage is found.
     ///   - coders: the coders to read it with.
     init(path: String, decoding: Bool, coders: ImageCoders = .default) throws(ImageError) {
         self.path = path
@@ -71,7 +71,7 @@ struct InfoReport: Encodable {
         info = try Self.header(of: &file, hint, coders, context)
         // The length of a stream is only known at its end.
         if decoding || file.length == nil { try file.readAll() }
-        // An index of pictures is no proof of a gain map, which is at the end.
+        // An index of pictures doesn't prove the existence of a gain map, which is at the end.
         if info.format == .jpeg, JPEGGainMap.mayBe(in: file.data) {
             try file.readAll()
             gainMap = JPEGGainMap(of: file.data).map {

@@ -64,7 +64,7 @@ struct PrefetchCommand: AsyncParsableCommand {
         var configuration = ImagePrefetcher.Configuration()
         configuration.destination = .disk
         configuration.maximumConcurrentLoads = download.jobs
-        // Bytes go to disk in parts of a few kilobytes, so memory pressure is no reason to pause.
+        // Bytes go to disk in parts of a few kilobytes, so memory pressure isn't a reason to pause.
         let prefetcher = ImagePrefetcher(manager: manager, configuration: configuration, pressure: nil)
         let runner = download.runner(console)
         let headers = download.headers

@@ -21,7 +21,7 @@ struct TintypeTool: AsyncParsableCommand {
 
     static func main() async {
         StandardOutput.reserveDescriptors()
-        // The command reports each error itself, once and in one line.
+        // The command reports each error itself, once and on a single line.
         LoggingSystem.bootstrap { _ in SwiftLogNoOpLogHandler() }
         // Ends the process if the command fails.
         await main(HeaderFields.separated(Array(CommandLine.arguments.dropFirst())))

@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import Glibc
 internal import Tintype
 
-/// The time to decode one image: the median of as many runs as fit into a time limit.
+/// The time to decode an image: the median of as many runs as fit into a time limit.
 struct DecodeMeasurement {
     var format: String
     /// The upright size of the source.
@@ -21,7 +21,7 @@ struct DecodeMeasurement {
     init(_ data: Data, options: DecodeOptions, duration: Duration) throws(ImageError) {
         let context = DecodeContext(isCancelled: { Task.isCancelled })
         let coders = ImageCoders.inProcess
-        // The first run determines the properties of the image. The buffer of each run returns to the pool before the next one.
+        // The first run determines the properties of the image. The buffer of each run returns to the pool before the next run.
         var properties = try Self.properties(coders, data, options, context)
         for _ in 1..<Self.warmUps { properties = try Self.properties(coders, data, options, context) }
         var processorTimes: [Duration] = []

@@ -12,7 +12,7 @@ struct DemoTool: AsyncParsableCommand {
 
     static func main() async {
         StandardOutput.reserveDescriptors()
-        // The command reports each error itself, once and in one line.
+        // The command reports each error itself, once and on a single line.
         LoggingSystem.bootstrap { _ in SwiftLogNoOpLogHandler() }
         // Ends the process if the command fails.
         await main(nil)

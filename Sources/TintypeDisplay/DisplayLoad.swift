@@ -2,10 +2,11 @@ public import FoundationEssentials
 
 /// A load for a slot of a display.
 ///
-/// It has exactly one end: the image, an error, or ``ImageError/Code/cancelled`` if it was canceled or replaced.
+/// It ends exactly once: the image, an error, or ``ImageError/Code/cancelled`` if it was canceled or replaced.
 @MainActor public final class DisplayLoad {
     /// The request; `nil` if there was none.
     public let request: ImageRequest?
+    /// The slot that the load fills.
     public let slot: ImageSlot
     let settings: DisplaySettings
     private weak var binding: ImageBinding?
@@ -43,6 +44,7 @@ public import FoundationEssentials
 
     // MARK: For programs
 
+    /// The URL of the request; `nil` without a request.
     public var url: URL? { request?.url }
 
     /// The received part, from 0 to 1; `nil` while it is unknown. It is 1 when the image is there, wherever it came from.
@@ -68,7 +70,7 @@ public import FoundationEssentials
         }
     }
 
-    /// Ends the load with ``ImageError/Code/cancelled``, unless it has ended. The slot keeps what it shows.
+    /// Ends the load with ``ImageError/Code/cancelled``, unless it has ended. The slot keeps its contents.
     public func cancel() {
         invalidate()
         guard end == nil else { return }
@@ -95,7 +97,7 @@ public import FoundationEssentials
         start(request, manager, isFirst: true)
     }
 
-    /// Takes the tasks of the slot's previous load over, so that its transfer goes on if both need the same one.
+    /// Takes the tasks of the slot's previous load over, so that its transfer goes on if both need the same transfer.
     func inheritTransfer(of previous: DisplayLoad) {
         guard !settings.options.contains(.avoidAutoCancelImage) else { return }
         if case .success = previous.end {} else { showsPreview = previous.showsPreview }
@@ -141,13 +143,13 @@ public import FoundationEssentials
         start(request, manager, isFirst: false)
     }
 
-    /// True if the display wants the image otherwise than it did when the load began.
+    /// True if the display wants the image otherwise than it did when the load started.
     var isOutdated: Bool {
         guard let request, let adaptedRequest, let display else { return false }
         return display.adapted(request, for: slot).decode != adaptedRequest.decode
     }
 
-    /// Begins again, as the display wants the image now.
+    /// Starts again, as the display wants the image now.
     func restart() {
         guard end == nil, delayedEnd == nil, !isSuspended, let request, let manager = binding?.manager else { return }
         observer?.cancel()
@@ -304,7 +306,7 @@ public import FoundationEssentials
         case .success(let loaded):
             guard !settings.options.contains(.avoidAutoSetImage) else { return finish(result) }
             let image = loaded.image
-            // What a preview plays goes on.
+            // An animation that a preview plays goes on.
             if let playing, playing === image.animation {
                 binding?.didShow(loaded.key, in: slot)
                 settings.transition?.completion?(true)

@@ -1,6 +1,9 @@
-/// Options for the way in which a display shows an image, under the names that SDWebImage made known.
+/// Options for showing an image in a display, under the names that SDWebImage made known.
 public struct DisplayOptions: OptionSet, Sendable, Hashable {
+    /// The bits of the options.
     public let rawValue: UInt8
+    /// Creates options from their bits.
+    /// - Parameter rawValue: the bits of the options.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// Shows the placeholder only if the load ends without an image.
@@ -13,6 +16,6 @@ public struct DisplayOptions: OptionSet, Sendable, Hashable {
     public static let waitTransition = DisplayOptions(rawValue: 1 << 3)
     /// Lets the previous load of the slot go on. Its image isn't shown, but the program receives it.
     public static let avoidAutoCancelImage = DisplayOptions(rawValue: 1 << 4)
-    /// Keeps the image that is shown until the new one is there, in place of the placeholder.
+    /// Keeps the image that is shown until the new image is there, in place of the placeholder.
     public static let keepCurrentImage = DisplayOptions(rawValue: 1 << 5)
 }

@@ -1,4 +1,4 @@
-/// The wishes of a program for one load of a display.
+/// The wishes of a program for a load of a display.
 struct DisplaySettings {
     var placeholder: Image?
     var failureImage: Image?
@@ -6,6 +6,6 @@ struct DisplaySettings {
     var transition: ImageTransition?
     var indicator: IndicatorStyle?
     var onEvent: (@MainActor (ImageEvent) -> Void)?
-    /// True if the slot shows the image already, and only a complete one takes its place.
+    /// True if the slot shows the image already, and only a complete image takes its place.
     var isReload = false
 }

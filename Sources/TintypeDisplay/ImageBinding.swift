@@ -1,9 +1,9 @@
-/// The loads of an ``ImageDisplay``, one for each slot.
+/// The loads of an ``ImageDisplay``, at most a load for each slot.
 ///
-/// The most recent load of a slot is the only one that changes the slot; each load has exactly one end. A binding belongs to its display, and ends its loads
-/// when it is deallocated.
+/// The most recent load of a slot alone changes the slot; each load ends exactly once. A binding belongs to its display,
+/// and ends its loads when it is deallocated.
 @MainActor public final class ImageBinding {
-    /// The manager of bindings without one of their own. A program sets it once, before its displays load images:
+    /// The manager of bindings without a manager of their own. A program sets it once, before its displays load images:
     /// `ImageBinding.defaultManager = .shared`.
     public static var defaultManager: ImageManager?
 
@@ -20,13 +20,13 @@
         var shownKey: ImageKey?
     }
 
-    /// The time from the beginning of a load to its placeholder, in which the slot keeps what it shows; zero, the default, for none. Fast loads
+    /// The time from the start of a load to its placeholder; meanwhile the slot keeps its contents. The default is zero. Fast loads
     /// then cause no flicker.
     public var placeholderDelay = Duration.zero
 
     /// Creates the binding of a display.
     /// - Parameters:
-    ///   - display: the display, to which the binding has a weak reference.
+    ///   - display: the display, weakly referenced.
     ///   - manager: the manager that loads the images; `nil` for ``defaultManager``.
     ///   - clock: the clock of ``placeholderDelay``.
     public init(
@@ -60,9 +60,11 @@
     }
 
     /// Returns the most recent load of a slot; `nil` if there was none.
+    /// - Parameter slot: the slot.
     public func load(in slot: ImageSlot = .image) -> DisplayLoad? { slots[slot]?.load }
 
     /// Returns the state of a slot.
+    /// - Parameter slot: the slot.
     public func phase(of slot: ImageSlot = .image) -> DisplayPhase {
         guard let load = slots[slot]?.load else { return .empty }
         return switch load.end {
@@ -73,6 +75,7 @@
     }
 
     /// Loads the image of a slot again if its load failed, even if the failure is remembered.
+    /// - Parameter slot: the slot.
     /// - Returns: the new load; `nil` if there is nothing to try again.
     @discardableResult public func retry(in slot: ImageSlot = .image) -> DisplayLoad? {
         guard let load = slots[slot]?.load, case .failure = load.end, var request = load.request else { return nil }
@@ -80,9 +83,11 @@
         return setImage(request, in: slot, settings: load.settings)
     }
 
-    /// Loads the images of all slots again whose display wants them otherwise now, for example at another size. Meanwhile the slots keep what they show.
+    /// Loads the images of all slots again whose display wants them otherwise now, for example at another size. Meanwhile the slots keep
+    /// their contents.
     ///
-    /// A load that is under way goes on with the new wishes. One that has ended isn't reported again, and one that failed or was canceled isn't repeated.
+    /// A load that is under way goes on with the new wishes. A load that has ended isn't reported again, and a load that failed or was
+    /// canceled isn't repeated.
     public func reload() {
         for (slot, state) in slots {
             guard let load = state.load, let request = load.request, load.isOutdated else { continue }
@@ -98,7 +103,7 @@
         }
     }
 
-    /// Cancels the loads of all slots. The slots keep what they show.
+    /// Cancels the loads of all slots. The slots keep their contents.
     public func cancelAll() {
         for load in running.values { load.cancel() }
     }
@@ -114,12 +119,12 @@
         cancelAll()
     }
 
-    /// The number of loads that have not ended, those of replaced images included.
+    /// The number of loads that have not ended, including loads of replaced images.
     public var activeLoads: Int { running.count }
 
     // MARK: Visibility
 
-    /// True if somebody can see the display. While it is false, its loads have a low priority.
+    /// True if the display can be seen. While it is false, its loads have a low priority.
     public var isVisible = true {
         didSet {
             guard isVisible != oldValue else { return }
@@ -127,7 +132,7 @@
         }
     }
 
-    /// True while loads are suspended: nothing is loaded, and what was asked for begins when this becomes false.
+    /// True while loads are suspended: nothing is loaded, and requested loads start when this becomes false.
     public var isSuspended = false {
         didSet {
             guard isSuspended != oldValue else { return }

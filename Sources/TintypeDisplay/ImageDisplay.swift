@@ -1,14 +1,17 @@
 public import FoundationEssentials
 
-/// A view that shows images by URL or request, whatever toolkit it belongs to.
+/// A view that shows images by URL or request, in any toolkit.
 ///
-/// A type that adopts the protocol says how it shows an image. Everything else is done by its ``ImageBinding``: replaced loads are canceled, a late
-/// image never overwrites a newer one, and an image in memory is shown at once.
+/// A type that adopts the protocol says how it shows an image. Everything else is done by its ``ImageBinding``: replaced loads are
+/// canceled, a late image never overwrites a newer image, and an image in memory is shown at once.
 @MainActor public protocol ImageDisplay: AnyObject {
     /// The loads of the display, which the display owns.
     var imageBinding: ImageBinding { get }
 
     /// Returns a request as the display wants it, for example as a thumbnail of its size. By default, the request itself.
+    /// - Parameters:
+    ///   - request: the request of the caller.
+    ///   - slot: the slot.
     func adapted(_ request: ImageRequest, for slot: ImageSlot) -> ImageRequest
 
     /// Shows an image in a slot, at once. It ends a transition and the animation that the slot shows.
@@ -27,10 +30,14 @@ public import FoundationEssentials
         _ content: DisplayedImage, in slot: ImageSlot, with transition: ImageTransition,
         completion: @escaping @MainActor (_ isFinished: Bool) -> Void)
 
-    /// Returns an indicator for a load, which replaces the previous one of the slot. By default, there is none.
+    /// Returns an indicator for a load, which replaces the slot's previous indicator. By default, there is none.
+    /// - Parameters:
+    ///   - style: the kind of indicator.
+    ///   - slot: the slot.
     func indicator(_ style: IndicatorStyle, in slot: ImageSlot) -> (any ImageIndicator)?
 
     /// Returns true if the display plays animations in a slot. By default, it shows the first frame.
+    /// - Parameter slot: the slot.
     func playsAnimations(in slot: ImageSlot) -> Bool
 
     /// Plays an animation in place of its first frame, which the slot shows.
@@ -62,10 +69,10 @@ extension ImageDisplay {
     ///   - slot: the place for the image.
     ///   - placeholder: the image to show during the load; `nil` for an empty slot.
     ///   - failureImage: the image to show if the load fails; `nil` for the placeholder.
-    ///   - display: the way in which the image is shown.
+    ///   - display: the options for showing the image.
     ///   - transition: the change to the new image; `nil` for none.
     ///   - indicator: the sign that the image is being loaded; `nil` for none.
-    ///   - onEvent: a closure that receives progress, previews, and exactly one end.
+    ///   - onEvent: a closure that receives progress, previews, and the end, exactly once.
     /// - Returns: the load, which can be awaited, canceled, and moved to another priority.
     @discardableResult public func setImage(
         _ request: ImageRequest?, in slot: ImageSlot = .image, placeholder: Image? = nil, failureImage: Image? = nil,
@@ -80,6 +87,15 @@ extension ImageDisplay {
     }
 
     /// Shows the image at a URL. See the function that takes a request.
+    /// - Parameters:
+    ///   - url: the URL of the image; `nil` to show nothing but the placeholder.
+    ///   - slot: the slot.
+    ///   - placeholder: the image to show while the load goes on.
+    ///   - failureImage: the image to show if the load fails.
+    ///   - display: the options for showing the image.
+    ///   - transition: the change to the new image; `nil` to show it at once.
+    ///   - indicator: the indicator of progress; `nil` for none.
+    ///   - onEvent: a closure that receives progress, previews, and the end, exactly once.
     @discardableResult public func setImage(
         _ url: URL?, in slot: ImageSlot = .image, placeholder: Image? = nil, failureImage: Image? = nil,
         display: DisplayOptions = [], transition: ImageTransition? = nil, indicator: IndicatorStyle? = nil,
@@ -91,9 +107,11 @@ extension ImageDisplay {
             onEvent: onEvent)
     }
 
-    /// Cancels the load of a slot, if one is under way. The slot keeps what it shows.
+    /// Cancels the load of a slot, if a load is under way. The slot keeps its contents.
+    /// - Parameter slot: the slot.
     public func cancelImageLoad(in slot: ImageSlot = .image) { imageBinding.load(in: slot)?.cancel() }
 
     /// Returns the URL of the most recent load of a slot.
+    /// - Parameter slot: the slot.
     public func imageURL(in slot: ImageSlot = .image) -> URL? { imageBinding.load(in: slot)?.url }
 }

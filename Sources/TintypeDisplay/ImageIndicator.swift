@@ -2,7 +2,7 @@
 ///
 /// Each load starts its indicator at most once, and stops it before its end is reported.
 @MainActor public protocol ImageIndicator: AnyObject {
-    /// Shows the indicator, at the beginning of its range.
+    /// Shows the indicator, at the start of its range.
     func start()
     /// Shows the progress of the load.
     /// - Parameter fraction: the received part, from 0 to 1, which never decreases; `nil` while it is unknown.
@@ -13,7 +13,10 @@
 
 /// The kind of an indicator. A display ignores kinds that it doesn't have.
 public struct IndicatorStyle: RawRepresentable, Sendable, Hashable {
+    /// The name of the style.
     public let rawValue: String
+    /// Creates a style of a display's own.
+    /// - Parameter rawValue: the name of the style.
     public init(rawValue: String) { self.rawValue = rawValue }
 
     /// A spinner, for a load of unknown length.

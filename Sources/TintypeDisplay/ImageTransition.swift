@@ -1,20 +1,28 @@
-/// The change from one image to the next in a display.
+/// The change between two images in a display.
 ///
 /// A transition is used for images that weren't in memory, unless ``DisplayOptions/forceTransition`` asks for it.
 public struct ImageTransition: Sendable {
     /// The movement of a transition.
     public enum Effect: Sendable, Hashable {
-        /// The new image becomes visible over the old one.
+        /// The new image becomes visible over the old.
         case crossDissolve
-        /// The new image moves in from an edge, and pushes the old one out.
+        /// The new image moves in from an edge, and pushes the old out.
         case slide(from: Edge)
     }
 
     /// A side of a display.
     public enum Edge: Sendable, Hashable, CaseIterable {
-        case left, right, top, bottom
+        /// The left side.
+        case left
+        /// The right side.
+        case right
+        /// The upper side.
+        case top
+        /// The lower side.
+        case bottom
     }
 
+    /// The movement.
     public var effect: Effect
     /// The duration; zero or less shows the image at once.
     public var duration: Duration
@@ -23,27 +31,31 @@ public struct ImageTransition: Sendable {
     /// A closure that is called once at the end, with false if the transition was interrupted.
     public var completion: (@MainActor @Sendable (_ isFinished: Bool) -> Void)?
 
+    /// Creates a transition.
+    /// - Parameters:
+    ///   - effect: the movement.
+    ///   - duration: the duration; zero or less shows the image at once.
     public init(_ effect: Effect, duration: Duration) {
         self.effect = effect
         self.duration = duration
     }
 
-    /// Returns a transition in which the new image becomes visible over the old one.
+    /// Returns a transition that makes the new image visible over the old.
     /// - Parameter seconds: the duration in seconds.
     public static func crossDissolve(_ seconds: Double = 0.25) -> ImageTransition {
         ImageTransition(.crossDissolve, duration: duration(seconds))
     }
 
-    /// Returns a transition in which the new image pushes the old one out.
+    /// Returns a transition that lets the new image push the old out.
     /// - Parameters:
-    ///   - edge: the side from which the new image comes.
+    ///   - edge: the side that the new image comes from.
     ///   - seconds: the duration in seconds.
     public static func slide(from edge: Edge = .right, _ seconds: Double = 0.3) -> ImageTransition {
         ImageTransition(.slide(from: edge), duration: duration(seconds))
     }
 
-    /// Returns the completed part of the change, from 0 to 1. It begins and ends slowly.
-    /// - Parameter elapsed: the time since the beginning.
+    /// Returns the completed part of the change, from 0 to 1. It starts and ends slowly.
+    /// - Parameter elapsed: the time since the start.
     public func fraction(after elapsed: Duration) -> Double {
         guard duration > .zero, elapsed < duration else { return 1 }
         let linear = max(0, elapsed / duration)

@@ -3,12 +3,12 @@ internal import CGTK
 internal import CGTKShim
 internal import TintypeDisplay
 
-/// A paintable that shows one of several slots.
+/// A paintable that shows a slot out of several.
 @MainActor final class Face {
     /// The `GdkPaintable`, which the face owns a reference to.
     private(set) var paintable: OpaquePointer?
     private var contents: [ImageSlot: FaceContent] = [:]
-    /// The slots in the order in which they are considered: the first one that has something is shown.
+    /// The slots in order of precedence: the first slot with contents is shown.
     var order: [ImageSlot] { didSet { redraw() } }
 
     init(_ order: [ImageSlot]) {
@@ -59,7 +59,7 @@ internal import TintypeDisplay
 
     func advance(to time: Duration) -> FaceContent.Need {
         let shown = shown
-        // Nobody sees the others, and loads may wait for the ends of their transitions.
+        // The others are invisible, and loads may wait for the ends of their transitions.
         for content in contents.values where content !== shown { content.endTransition(isFinished: true) }
         guard let shown else { return .nothing }
         let (isNew, need) = shown.advance(to: time)

@@ -2,7 +2,7 @@
 internal import CGTK
 internal import TintypeDisplay
 
-/// The contents of one slot of a widget: an image, the image that it replaces, an animation, and an indicator.
+/// The contents of a slot of a widget: an image, the image that it replaces, an animation, and an indicator.
 @MainActor final class FaceContent {
     /// The need of contents for another frame.
     enum Need {
@@ -27,8 +27,8 @@ internal import TintypeDisplay
     private var transition: Transition?
     private var scale = 1.0
 
-    /// Shows an image at once; `nil` shows nothing. What is shown already stays, and goes on playing.
-    /// - Parameter plays: false to stop what plays.
+    /// Shows an image at once; `nil` shows nothing. The present image stays, and goes on playing.
+    /// - Parameter plays: false to stop playback.
     func show(_ image: Image?, scale: Double, plays: Bool = true) {
         endTransition(isFinished: false)
         guard !isShown(image, scale: scale) || player != nil && !plays else { return }

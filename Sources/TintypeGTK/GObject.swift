@@ -26,7 +26,7 @@ public typealias WidgetPointer = UnsafeMutablePointer<GtkWidget>
         return connect(object, signal, unsafeBitCast(function, to: GCallback.self), SignalHandler { _ in call() })
     }
 
-    /// Calls a closure with the argument of each emission of a signal that has one.
+    /// Calls a closure with the argument of each emission of a signal with an argument.
     @discardableResult
     static func connectArgument(
         _ object: UnsafeMutableRawPointer, _ signal: String,

@@ -17,9 +17,10 @@ public import TintypeDisplay
 
     isolated deinit { g_object_unref(UnsafeMutableRawPointer(widget)) }
 
-    /// The largest size at which images are shown, in application pixels; `nil`, the default, for images in full.
+    /// The largest displayed size of images, in application pixels; `nil`, the default, for images in full.
     ///
-    /// Images are decoded as thumbnails of this size times the scale factor of the screen. A request with a thumbnail size of its own keeps that.
+    /// Images are decoded as thumbnails of this size times the scale factor of the screen. A request with a thumbnail size of its own keeps
+    /// that.
     public var decodeSize: PixelSize? {
         get { state.decodeSize }
         set { state.decodeSize = newValue }

@@ -49,7 +49,7 @@ internal import TintypeDisplay
         }
     }
 
-    /// Twelve spokes, of which the brightest moves on twelve times a second.
+    /// Twelve spokes; the brightest moves on twelve times a second.
     private func drawSpinner(_ snapshot: OpaquePointer, _ width: Double, _ height: Double) {
         let radius = min(16, min(width, height) / 2)
         let step = Int(elapsed / .milliseconds(1_000.0 / 12)) % 12

@@ -2,7 +2,7 @@
 internal import CGTK
 internal import TintypeDisplay
 
-/// The images of a widget that shows them in one or more faces.
+/// The images of a widget that shows them in its faces.
 @MainActor final class PictureState: WidgetState, ImageDisplay {
     private let manager: ImageManager?
     var playsAnimations = true

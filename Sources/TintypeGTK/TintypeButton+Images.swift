@@ -8,9 +8,9 @@ extension TintypeButton {
     ///   - url: the URL; `nil` shows the placeholder.
     ///   - state: the state.
     ///   - placeholder: the image to show during the load.
-    ///   - display: the way in which the image is shown.
+    ///   - display: the options for showing the image.
     ///   - transition: the change to the new image.
-    ///   - onEvent: a closure that receives progress, previews, and exactly one end.
+    ///   - onEvent: a closure that receives progress, previews, and the end, exactly once.
     /// - Returns: the load.
     @discardableResult public func setImage(
         _ url: URL?, for state: State, placeholder: Image? = nil, display: DisplayOptions = [],
@@ -21,7 +21,14 @@ extension TintypeButton {
             onEvent: onEvent)
     }
 
-    /// Shows the image at a URL as the background in a state of the button. The parameters are those of `setImage`.
+    /// Shows the image at a URL as the background in a state of the button. The parameters are the same as in `setImage`.
+    /// - Parameters:
+    ///   - url: the URL of the image; `nil` to show nothing but the placeholder.
+    ///   - state: the state of the button.
+    ///   - placeholder: the image to show while the load goes on.
+    ///   - display: the options for showing the image.
+    ///   - transition: the change to the new image; `nil` to show it at once.
+    ///   - onEvent: a closure that receives progress, previews, and the end, exactly once.
     @discardableResult public func setBackgroundImage(
         _ url: URL?, for state: State, placeholder: Image? = nil, display: DisplayOptions = [],
         transition: ImageTransition? = nil, onEvent: (@MainActor (ImageEvent) -> Void)? = nil
@@ -31,17 +38,20 @@ extension TintypeButton {
             transition: transition, onEvent: onEvent)
     }
 
-    /// Returns the URL of the image that a state shows: its own, or else that of the normal state.
+    /// Returns the URL of the image that a state shows: its own, or else the normal state's.
+    /// - Parameter state: the state of the button.
     public func imageURL(for state: State) -> URL? {
         imageURL(in: Self.imageSlot(for: state)) ?? imageURL(in: Self.imageSlot(for: .normal))
     }
 
-    /// Returns the URL of the background that a state shows: its own, or else that of the normal state.
+    /// Returns the URL of the background that a state shows: its own, or else the normal state's.
+    /// - Parameter state: the state of the button.
     public func backgroundImageURL(for state: State) -> URL? {
         imageURL(in: Self.backgroundSlot(for: state)) ?? imageURL(in: Self.backgroundSlot(for: .normal))
     }
 
     /// Cancels the loads of a state, if any are under way.
+    /// - Parameter state: the state of the button.
     public func cancelImageLoads(for state: State) {
         cancelImageLoad(in: Self.imageSlot(for: state))
         cancelImageLoad(in: Self.backgroundSlot(for: state))

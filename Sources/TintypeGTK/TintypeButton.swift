@@ -4,12 +4,19 @@ public import TintypeDisplay
 
 /// A button in a GTK window that loads an image and a background for each of its states.
 ///
-/// It makes a `GtkButton`, or adds images to one of the program, whose child stays. A state without an image has that of the normal state. Loads and
-/// images belong to the widget: they go on when the object is released, and end when the widget is destroyed.
+/// It makes a `GtkButton`, or adds images to the program's own button, whose child stays. A state without an image has the image of the
+/// normal state. Loads and images belong to the widget: they go on when the object is released, and end when the widget is destroyed.
 @MainActor public final class TintypeButton: ImageWidget {
     /// A state of a button.
     public enum State: String, Sendable, CaseIterable {
-        case normal, hover, pressed, disabled
+        /// Neither the pointer nor the keyboard acts on the button.
+        case normal
+        /// The pointer is over the button.
+        case hover
+        /// The button is held down.
+        case pressed
+        /// The button doesn't react, because it is insensitive.
+        case disabled
     }
 
     /// Creates a button with a `GtkButton` of its own.
@@ -86,9 +93,11 @@ public import TintypeDisplay
     }
 
     /// Returns the slot of the image for a state.
+    /// - Parameter state: the state of the button.
     public static func imageSlot(for state: State) -> ImageSlot { slot(image, state) }
 
     /// Returns the slot of the background for a state.
+    /// - Parameter state: the state of the button.
     public static func backgroundSlot(for state: State) -> ImageSlot { slot(background, state) }
 }
 #endif

@@ -4,8 +4,8 @@ public import TintypeDisplay
 
 /// A factory of pictures for `GtkGridView` and `GtkListView`.
 ///
-/// The view reuses the pictures while it is scrolled. The load of a picture that is reused is canceled, and its image released. An image that isn't
-/// in memory begins to load when the view has been laid out, those in sight first.
+/// The view reuses the pictures while it is scrolled. The load of a picture that is reused is canceled, and its image released. An image
+/// that isn't in memory starts to load when the view has been laid out, those in sight first.
 @MainActor public final class TintypeItemFactory {
     /// The `GtkSignalListItemFactory`, which the object retains.
     public let pointer: OpaquePointer
@@ -49,7 +49,7 @@ public import TintypeDisplay
 
     isolated deinit { g_object_unref(UnsafeMutableRawPointer(pointer)) }
 
-    /// Returns ``pointer`` with one more reference, for functions that take one over, such as `gtk_grid_view_new`.
+    /// Returns ``pointer`` with another reference, for functions that take a reference over, such as `gtk_grid_view_new`.
     public func retainedPointer() -> OpaquePointer {
         g_object_ref(UnsafeMutableRawPointer(pointer))
         return pointer

@@ -2,11 +2,11 @@
 internal import CGTK
 public import TintypeDisplay
 
-/// A picture in a GTK window that loads what it shows.
+/// A picture in a GTK window that loads its images.
 ///
-/// It makes a `GtkPicture`, or works with a `GtkPicture` or `GtkImage` of the program. Loads, animations, and images belong to the widget: they go on when the
-/// object is released, and end when the widget is destroyed. While the widget is unmapped, its loads are suspended; while it is out of sight,
-/// animations stand still and loads have a low priority.
+/// It makes a `GtkPicture`, or works with a `GtkPicture` or `GtkImage` of the program. Loads, animations, and images belong to the widget:
+/// they go on when the object is released, and end when the widget is destroyed. While the widget is unmapped, its loads are suspended;
+/// while it is out of sight, animations stand still and loads have a low priority.
 @MainActor public final class TintypePicture: ImageWidget {
     /// Creates a picture with a `GtkPicture` of its own.
     /// - Parameter manager: the manager that loads the images; `nil` for ``/Tintype/ImageBinding/defaultManager``.
@@ -38,7 +38,7 @@ public import TintypeDisplay
         set { state.playsAnimations = newValue }
     }
 
-    /// True if the image of the slot ``/Tintype/ImageSlot/highlighted`` is shown, if there is one.
+    /// True if the image of the slot ``/Tintype/ImageSlot/highlighted`` is shown, if any.
     public var isHighlighted = false {
         didSet {
             state.faces.first?.order = isHighlighted ? [.highlighted, .image] : [.image]

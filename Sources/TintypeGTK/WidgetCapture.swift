@@ -3,9 +3,10 @@ internal import CGTK
 internal import CGTKShim
 public import TintypeDisplay
 
-/// Pictures of what GTK draws, for screenshots and tests.
+/// Pictures of GTK's drawing, for screenshots and tests.
 @MainActor public enum WidgetCapture {
     /// Returns a widget as it was last drawn; `nil` if it isn't in a window that is shown.
+    /// - Parameter widget: the widget.
     public static func image(of widget: WidgetPointer) -> Image? {
         let (width, height) = (gtk_widget_get_width(widget), gtk_widget_get_height(widget))
         guard width > 0, height > 0, let paintable = gtk_widget_paintable_new(widget) else { return nil }
@@ -39,7 +40,7 @@ public import TintypeDisplay
         pixels.withUnsafeMutableBytes { memory in
             guard let base = memory.baseAddress else { return }
             gdk_texture_download(texture, base.assumingMemoryBound(to: guchar.self), gsize(bytesPerRow))
-            // GTK's format is that of cairo: 32-bit words with alpha in the highest byte.
+            // GTK's format is the same as cairo's: 32-bit words with alpha in the highest byte.
             for row in 0..<size.height {
                 for column in 0..<size.width {
                     let offset = row * bytesPerRow + column * 4

@@ -15,7 +15,7 @@ internal import TintypeDisplay
 
     private static let key = "tintype-images"
     private var tick: guint = 0
-    /// True if something began within a tick, which looked too early to see it.
+    /// True if something started within a tick, which looked too early to see it.
     private var wantsTick = false
     private var timer: guint = 0
     private var wasMapped = false
@@ -102,8 +102,8 @@ internal import TintypeDisplay
         updateVisibility()
     }
 
-    /// Begins no load until the widget is laid out, because the visible ones come first then. A list makes and moves many more items than it shows,
-    /// and scrolls past others.
+    /// Starts no load until the widget is laid out, because visible widgets come first then. A list makes and moves many more items than
+    /// it shows, and scrolls past others.
     func awaitPlace() {
         guard !isMapped || viewport != nil else { return }
         isAwaitingPlace = true
@@ -129,7 +129,7 @@ internal import TintypeDisplay
             needsTick()
         } else {
             stopClock()
-            // Nobody would see them, and loads may wait for their ends.
+            // They would be invisible, and loads may wait for their ends.
             for face in faces { face.finishTransitions() }
         }
     }
@@ -157,7 +157,7 @@ internal import TintypeDisplay
         }
         guard Self.usesFrameClock else { return }
         guard let widget, gtk_widget_get_mapped(widget) != 0 else {
-            // Before it is mapped, a widget has no frames, and nobody would see them.
+            // Before it is mapped, a widget has no frames, and they would be invisible.
             for face in faces { face.finishTransitions() }
             return
         }

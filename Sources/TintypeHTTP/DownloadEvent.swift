@@ -3,7 +3,7 @@ public import TintypeLoading
 
 /// An event of a downloader.
 public enum DownloadEvent: Sendable {
-    /// A transfer began. Its number identifies it in later events. The URL has no credentials, but its query may have secrets.
+    /// A transfer started. Its number identifies it in later events. The URL has no credentials, but its query may have secrets.
     case started(id: Int, url: URL)
     /// The head of a response arrived, after redirects.
     case responded(id: Int, SourceResponse)
@@ -11,7 +11,7 @@ public enum DownloadEvent: Sendable {
     case retrying(id: Int, after: ImageError, delay: Duration)
     /// A load ended: its measurements, and the error if it failed.
     case finished(id: Int, TransferMetrics, ImageError?)
-    /// The downloader was suspended: no transfer begins.
+    /// The downloader was suspended: no transfer starts.
     case suspended
     /// The downloader continues.
     case resumed

@@ -13,8 +13,9 @@ extension ImageDownloader {
         /// Changes the request that follows a redirect, or refuses the redirect by throwing an error, which ends the load with
         /// ``ImageError/Code/badRedirect``.
         ///
-        /// It is called for each redirect that the downloader would follow, with the head of the redirect. The network guard checks the changed
-        /// request too. A closure that changes the host has to remove the fields that aren't for that host, such as `Authorization`.
+        /// It is called for each redirect that the downloader would follow, with the head of the redirect. The network guard checks the
+        /// changed request too. A closure that changes the host has to remove the fields that aren't for that host, such as
+        /// `Authorization`.
         public typealias RedirectModifier = DownloadHooks.RedirectModifier
 
         /// Changes the head of a response before it is checked.
@@ -26,7 +27,7 @@ extension ImageDownloader {
         /// Returns the header fields to send to a URL, given the fields that would be sent.
         ///
         /// The downloader calls it after the ``RequestModifier`` for each URL of a redirect, and never passes it fields from its
-        /// own earlier answers. A token for one host therefore goes to no other host.
+        /// own earlier answers. A token for a host therefore never goes to another host.
         /// A manager also asks it for each load, to keep the images of different users apart, so it should return soon.
         public typealias HeaderProvider = @Sendable (URL, HTTPFields) -> HTTPFields
 
@@ -35,14 +36,14 @@ extension ImageDownloader {
         /// An error that the closure throws ends the load with ``ImageError/Code/badRequest``.
         public typealias CredentialProvider = @Sendable (AuthenticationChallenge) async throws -> HTTPCredential?
 
-        /// Returns the decrypted bytes of a body, which are what is decoded and cached.
+        /// Returns the decrypted bytes of a body, which are decoded and cached.
         ///
         /// An error that the closure throws ends the load with ``ImageError/Code/badResponse``. Bytes are not decoded while they arrive.
         public typealias Decryptor = DownloadHooks.Decryptor
 
         /// The number of transfers that may run at once, at least 1. Other downloads wait.
         public var maximumConcurrentDownloads: Int
-        /// The order in which waiting downloads of the same priority begin.
+        /// The starting order of waiting downloads of the same priority.
         public var order: DownloadOrder
         /// The longest time without any data: while connecting, before the response, and between two pieces of it.
         ///
@@ -52,7 +53,7 @@ extension ImageDownloader {
         public var totalTimeout: Duration?
         /// The header fields of every request.
         ///
-        /// They replace the ``defaultHeaders`` of the same name, and an empty value removes one. A redirect to another origin takes
+        /// They replace the ``defaultHeaders`` of the same name, and an empty value removes a default. A redirect to another origin takes
         /// only fields along that are harmless there, such as `Accept` and `User-Agent`; use ``headerProvider`` to send others.
         public var headers: [String: String]
         /// The largest body that is accepted, after decompression.
@@ -76,30 +77,31 @@ extension ImageDownloader {
 
         /// The policy for repeating transfers that failed; none by default.
         public var retry: RetryPolicy
-        /// The policy for servers that fail again and again; `nil` asks them each time. The server that a redirect leads to counts by itself.
+        /// The policy for servers that fail again and again; `nil` asks them each time. The server that a redirect leads to counts by
+        /// itself.
         public var circuitBreaker: CircuitBreakerPolicy?
         /// The servers that may be connected to; `nil` allows all.
         public var networkGuard: NetworkGuard?
-        /// The longest wait for the beginning of a response, after the request was sent; `nil` for no limit but ``timeout``.
+        /// The longest wait for the start of a response, after the request was sent; `nil` for no limit but ``timeout``.
         public var firstByteTimeout: Duration?
-        /// The smallest number of bytes of a body per second, on average over 10 s; `nil` for no limit. The default, 100, ends transfers that
-        /// send a byte now and then, and would occupy their slot for hours.
+        /// The smallest number of bytes of a body per second, on average over 10 s; `nil` for no limit. The default, 100, ends transfers
+        /// that send a byte now and then, and would occupy their slot for hours.
         public var minimumSpeed: Int?
         /// The largest size of a body compared with its compressed size, from 1 MB on; `nil` for no limit but ``maximumBytes``.
         public var maximumDecompressionRatio: Double?
-        /// The largest number of redirects that one origin may send; `nil` for no limit but ``maximumRedirects``.
+        /// The largest number of redirects that an origin may send; `nil` for no limit but ``maximumRedirects``.
         public var maximumRedirectsPerOrigin: Int?
-        /// The number of transfers from one host that may run at once; `nil` for no limit but ``maximumConcurrentDownloads``.
+        /// The number of transfers from the same host that may run at once; `nil` for no limit but ``maximumConcurrentDownloads``.
         ///
-        /// A redirected transfer counts for the host that it was redirected to. It goes on at once, and later ones wait for it.
+        /// A redirected transfer counts for the host that it was redirected to. It goes on at once, and later requests wait for it.
         public var maximumDownloadsPerHost: Int?
-        /// The place for the beginnings of interrupted transfers, from which later ones continue; `nil` always starts over.
+        /// The place for the beginnings of interrupted transfers, which later transfers continue; `nil` always starts over.
         public var partialDownloads: PartialDownloads?
         /// The smallest part of a body between two reports of progress, from 0 to 1. The first and the last report are always made.
         public var minimumProgressInterval: Double
         /// The place for cookies; `nil` neither keeps nor sends any.
         public var cookies: (any CookieStoring)?
-        /// A closure that returns the credential for a server that asks for one; `nil` answers no challenge.
+        /// A closure that returns the credential for a server that asks for it; `nil` answers no challenge.
         public var credentials: CredentialProvider?
         /// A closure that decrypts each body; `nil` for none.
         public var decryptor: Decryptor?
@@ -109,10 +111,10 @@ extension ImageDownloader {
         public var proxy: ProxyOptions
         /// True if servers may choose HTTP/2; false, the default, if they are asked for HTTP/1.1 only.
         ///
-        /// Allow it for servers that you trust. A server that changes between HTTP/2 and HTTP/1.1 for one host, and back, can end the program:
-        /// async-http-client 1.37.0 keeps closed connections of HTTP/2 in its pool (`HTTPConnectionPool+HTTP1StateMachine.swift`,
-        /// `http2ConnectionClosed`) and traps at the next change. And until a server has sent its first settings, the library keeps
-        /// what it sends without a limit.
+        /// Allow it for servers that you trust. A server that changes between HTTP/2 and HTTP/1.1 for the same host, and back, can end the
+        /// program: async-http-client 1.37.0 keeps closed connections of HTTP/2 in its pool (`HTTPConnectionPool+HTTP1StateMachine.swift`,
+        /// `http2ConnectionClosed`) and traps at the next change. And until a server has sent its first settings, the library keeps its
+        /// frames without a limit.
         public var usesHTTP2: Bool
         /// The path of a Unix domain socket to connect to in place of every host, for `http` only; `nil` for none.
         public var unixSocketPath: String?

@@ -6,15 +6,15 @@ extension ImageDownloader {
         public var active = 0
         /// The number of downloads that wait for their turn.
         public var waiting = 0
-        /// The number of transfers that have begun since the downloader was created.
+        /// The number of transfers that have started since the downloader was created.
         public var started = 0
         /// The number of downloads that delivered a body.
         public var succeeded = 0
         /// The number of downloads that failed.
         public var failed = 0
-        /// The number of downloads that were cancelled, before or after they began.
+        /// The number of downloads that were cancelled, before or after they started.
         public var cancelled = 0
-        /// The bytes of all bodies that arrived, including those of downloads that failed later.
+        /// The bytes of all bodies that arrived, including downloads that failed later.
         public var receivedBytes = 0
     }
 }

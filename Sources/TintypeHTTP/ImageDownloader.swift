@@ -35,15 +35,15 @@ public final class ImageDownloader: ImageLoading, Sendable {
 
     /// The loads that ``cancelAll()`` ends.
     private struct RunningLoads {
-        /// True if no load begins anymore.
+        /// True if no load starts anymore.
         var isShutDown = false
         var loads: [Int: RunningLoad] = [:]
         var lastID = 0
-        /// Those who wait until no load runs.
+        /// Callers that wait until no load runs.
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
 
-    /// Creates a downloader that measures time limits with a given clock, such as one that a test controls.
+    /// Creates a downloader that measures time limits with a given clock, such as a test's clock.
     /// - Parameters:
     ///   - configuration: the requests to make and the responses to accept.
     ///   - clock: the clock for time limits.
@@ -73,15 +73,15 @@ public final class ImageDownloader: ImageLoading, Sendable {
         set { slots.limit = newValue }
     }
 
-    /// The header fields of every request, initially those of the configuration.
+    /// The header fields of every request, initially the configuration's.
     ///
-    /// A change applies to the transfers that begin after it. The fields are merged like ``Configuration/headers``.
+    /// A change applies to the transfers that start after it. The fields are merged like ``Configuration/headers``.
     public var headers: [String: String] {
         get { liveHeaders.withLock { $0 } }
         set { liveHeaders.withLock { $0 = newValue } }
     }
 
-    /// A Boolean value that is true while no transfer may begin. Transfers that run continue.
+    /// A Boolean value that is true while no transfer may start. Transfers that run continue.
     public var isSuspended: Bool {
         get { slots.isSuspended }
         set {
@@ -107,10 +107,10 @@ public final class ImageDownloader: ImageLoading, Sendable {
 
     /// Closes all connections.
     ///
-    /// Loads that run or wait end with ``ImageError/Code/cancelled``, and later ones with ``ImageError/Code/loadingDisallowed``.
-    /// An attempt to connect that gets no answer can't be ended: the wait for it takes up to 5 s longer than ``Configuration/timeout``, and then
-    /// leaves it alone.
-    /// Shutting down again does nothing, and neither does shutting down ``shared``, which belongs to the whole program.
+    /// Loads that run or wait end with ``ImageError/Code/cancelled``, and later loads with ``ImageError/Code/loadingDisallowed``. An
+    /// attempt to connect that gets no answer can't be ended: the wait for it takes up to 5 s longer than ``Configuration/timeout``, and
+    /// then leaves it alone. Shutting down again does nothing, and neither does shutting down ``shared``, which belongs to the whole
+    /// program.
     public func shutdown() async {
         guard self !== Self.shared else { return }
         running.withLock { $0.isShutDown = true }
@@ -120,8 +120,8 @@ public final class ImageDownloader: ImageLoading, Sendable {
 
     /// Waits until all loads have ended, and closes all connections.
     ///
-    /// Loads that begin later end with ``ImageError/Code/loadingDisallowed``. If the downloader is suspended, those that wait for their turn
-    /// never end; cancel them, or use ``shutdown()``. Does nothing for ``shared``.
+    /// Loads that start later end with ``ImageError/Code/loadingDisallowed``. If the downloader is suspended, those that wait for their
+    /// turn never end; cancel them, or use ``shutdown()``. Does nothing for ``shared``.
     public func finishAndShutdown() async {
         guard self !== Self.shared else { return }
         await withCheckedContinuation { continuation in
@@ -143,9 +143,12 @@ public final class ImageDownloader: ImageLoading, Sendable {
 
     public var addsRequestHeaders: Bool { !headers.isEmpty || configuration.headerProvider != nil }
 
-    /// The fields of a request with ``headers`` and those of ``Configuration/headerProvider``.
+    /// The fields of a request with ``headers`` and the fields of ``Configuration/headerProvider``.
     ///
     /// Cookies of a store, and fields that closures add later, such as credentials for a challenge, aren't among them.
+    /// - Parameters:
+    ///   - headers: the header fields of the request.
+    ///   - url: the URL of the request.
     public func requestHeaders(_ headers: [String: String], for url: URL) -> [String: String] {
         let own = self.headers
         guard !own.isEmpty || configuration.headerProvider != nil else { return headers }
@@ -291,7 +294,7 @@ public final class ImageDownloader: ImageLoading, Sendable {
         return delay
     }
 
-    /// One attempt.
+    /// A single attempt.
     /// - Parameter visits: The servers that the attempt asks.
     private func loadInTurn(_ load: Load, _ visits: ServerVisits) async throws(ImageError) -> LoadedData {
         let start = time.now()

@@ -2,7 +2,7 @@ internal import TintypeLoading
 
 /// The activity of downloaders, for an indicator that doesn't flicker.
 ///
-/// It begins when transfers have run for a while, and ends when none has run for a while.
+/// It starts when transfers have run for a while, and ends when none has run for a while.
 ///
 /// ```swift
 /// let activity = NetworkActivity { isActive in show(isActive) }
@@ -29,7 +29,7 @@ public final class NetworkActivity: Sendable {
         var isReporting = false
     }
 
-    /// A transfer of one of the sources of events.
+    /// A transfer of any of the sources of events.
     fileprivate struct Transfer: Hashable {
         var source: Int
         var id: Int
@@ -41,12 +41,12 @@ public final class NetworkActivity: Sendable {
     private let action: @Sendable (Bool) -> Void
     private let state = Lock(State())
 
-    /// Creates an activity that measures its delays with a given clock, such as one that a test controls.
+    /// Creates an activity that measures its delays with a given clock, such as a test's clock.
     /// - Parameters:
-    ///   - activationDelay: the time that transfers run before the activity begins.
-    ///   - completionDelay: the time without transfers after which it ends.
+    ///   - activationDelay: the time that transfers run before the activity starts.
+    ///   - completionDelay: how long no transfer must run until it ends.
     ///   - clock: the clock of the delays.
-    ///   - action: called with true when the activity begins, and with false when it ends; on any thread, one call at a time.
+    ///   - action: called with true when the activity starts, and with false when it ends; on any thread, never two calls at once.
     public init<C: Clock>(
         activationDelay: Duration = .seconds(1), completionDelay: Duration = .milliseconds(170), clock: C,
         action: @escaping @Sendable (Bool) -> Void
@@ -57,11 +57,11 @@ public final class NetworkActivity: Sendable {
         self.action = action
     }
 
-    /// Creates an activity. The default delays are those of AFNetworking.
+    /// Creates an activity. The default delays are the same as AFNetworking's.
     /// - Parameters:
-    ///   - activationDelay: the time that transfers run before the activity begins.
-    ///   - completionDelay: the time without transfers after which it ends.
-    ///   - action: called with true when the activity begins, and with false when it ends; on any thread, one call at a time.
+    ///   - activationDelay: the time that transfers run before the activity starts.
+    ///   - completionDelay: how long no transfer must run until it ends.
+    ///   - action: called with true when the activity starts, and with false when it ends; on any thread, never two calls at once.
     public convenience init(
         activationDelay: Duration = .seconds(1), completionDelay: Duration = .milliseconds(170),
         action: @escaping @Sendable (Bool) -> Void
@@ -78,9 +78,10 @@ public final class NetworkActivity: Sendable {
     public var transferCount: Int { state.withLock { $0.transfers.count } }
 
     /// Notes an event of a downloader: the `observer` of its configuration.
+    /// - Parameter event: the event.
     public func observe(_ event: DownloadEvent) { observe(event, of: 0) }
 
-    /// Notes an event of one of several downloaders.
+    /// Notes an event of any of several downloaders.
     /// - Parameters:
     ///   - event: the event.
     ///   - source: a number for the downloader, because each numbers its own transfers.
@@ -112,7 +113,7 @@ public final class NetworkActivity: Sendable {
         }
     }
 
-    /// Ends the delay of a timer, unless another phase has begun since.
+    /// Ends the delay of a timer, unless another phase has started since.
     private func end(_ timer: Int) {
         state.withLock { state in
             guard state.timer == timer else { return }
@@ -135,7 +136,7 @@ public final class NetworkActivity: Sendable {
 }
 
 extension NetworkActivity.State {
-    /// Begins a phase that a timer ends.
+    /// Starts a phase that a timer ends.
     fileprivate mutating func begin(_ phase: NetworkActivity.Phase, _ delay: Duration) -> (Int, Duration) {
         self.phase = phase
         timer += 1

@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 internal import TintypeImages
 
-/// Decodes what another coder reads in a process of its own, and encodes as that coder does.
+/// Decodes another coder's formats in a separate process, and encodes as that coder does.
 struct IsolatedCoder: IsolatingCoder {
     let base: any ImageCoder
     let pool: WorkerPool
@@ -54,7 +54,7 @@ struct IsolatedCoder: IsolatingCoder {
         return (try base.decode(data, options: options, context: context), nil)
     }
 
-    /// Returns what a worker is asked for, whose bytes come in shared memory.
+    /// Returns the request to a worker, whose bytes come in shared memory.
     func request(_ data: Data, _ options: DecodeOptions, _ context: DecodeContext) -> WireRequest {
         WireRequest(
             byteCount: data.count, formats: decodableFormats.sorted { $0.rawValue < $1.rawValue }, options: options,
@@ -87,7 +87,7 @@ struct IsolatedAnimatedCoder: IsolatingCoder, AnimatedImageCoder {
     }
 
     func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
-        // Where there is no worker, the coder in this process has made the animation.
+        // Without a worker, the coder in this process has made the animation.
         let (image, info) = try coder.firstFrame(data, options: options, context: context)
         return info.map { image.animated(by: self, data, $0, options: options, context) } ?? image
     }

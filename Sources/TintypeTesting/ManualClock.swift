@@ -4,8 +4,13 @@ public final class ManualClock: Clock {
     public struct Instant: InstantProtocol {
         let offset: Duration
 
+        /// Returns the instant after a duration.
+        /// - Parameter duration: the distance, which may be negative.
         public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
+        /// Returns the time between two instants.
+        /// - Parameter other: the later instant.
         public func duration(to other: Instant) -> Duration { other.offset - offset }
+        /// Compares the times.
         public static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
     }
 
@@ -19,7 +24,9 @@ public final class ManualClock: Clock {
     /// Creates a clock.
     public init() {}
 
+    /// The time of the clock, which ``advance(by:)`` changes.
     public var now: Instant { state.value.now }
+    /// A nanosecond.
     public var minimumResolution: Duration { .nanoseconds(1) }
 
     /// The number of tasks that sleep until a time of this clock.
@@ -40,6 +47,11 @@ public final class ManualClock: Clock {
         try await state.wait(timeLimit: timeLimit) { $0.sleepers >= count }
     }
 
+    /// Waits until a test has advanced the clock to an instant.
+    /// - Parameters:
+    ///   - deadline: the instant.
+    ///   - tolerance: ignored.
+    /// - Throws: `CancellationError` if the task is canceled.
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
         state.update { $0.sleepers += 1 }
         defer { state.update { $0.sleepers -= 1 } }

@@ -1,6 +1,6 @@
 /// A gate in an answer: an ``OriginServer`` or a ``TestLoader`` stops there until the test opens it.
 ///
-/// A gate makes a test of the middle of a load exact: the test waits until the answer has arrived at the gate, does what it tests,
+/// A gate makes a test of the middle of a load exact: the test waits until the answer has arrived at the gate, does the tested action,
 /// and opens the gate.
 ///
 /// ```swift

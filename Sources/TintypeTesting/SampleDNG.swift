@@ -6,12 +6,15 @@ public import TintypeLoading
 public struct SampleDNG {
     /// The picture that the sensor captures.
     public var picture: PixelBuffer
+    /// The orientation that the file states.
     public var orientation = Orientation.up
     /// The camera's preview: a JPEG with its size.
     public var preview: (data: Data, size: PixelSize)?
     /// The size in the header, if it differs from the picture's.
     public var claimedSize: PixelSize?
 
+    /// Creates a file of a picture.
+    /// - Parameter picture: the pixels.
     public init(picture: PixelBuffer) { self.picture = picture }
 
     private struct Entry {
@@ -41,18 +44,18 @@ public struct SampleDNG {
         Entry(tag: tag, type: 2, count: value.utf8.count + 1, bytes: Array(value.utf8) + [0])
     }
 
-    /// - Parameter type: 5 for unsigned fractions, 10 for signed ones.
+    /// - Parameter type: 5 for unsigned fractions, 10 for signed fractions.
     private static func fractions(_ tag: Int, type: Int, _ values: [Double]) -> Entry {
         let bytes = values.flatMap { little(Int(($0 * 10_000).rounded()), 4) + little(10_000, 4) }
         return Entry(tag: tag, type: type, count: values.count, bytes: bytes)
     }
 
-    /// The conversion from XYZ under D65 to linear sRGB (IEC 61966-2-1): the sensor's colors are those of sRGB.
+    /// The conversion from XYZ under D65 to linear sRGB (IEC 61966-2-1): the sensor's colors equal sRGB's.
     private static let matrix = [
         3.2405, -1.5371, -0.4985, -0.9693, 1.8760, 0.0416, 0.0556, -0.2040, 1.0572,
     ]
 
-    /// The samples of a Bayer pattern: red and green in even rows, green and blue in odd ones.
+    /// The samples of a Bayer pattern: red and green in even rows, green and blue in odd rows.
     private var samples: Data {
         var bytes = Data(capacity: picture.width * picture.height * 2)
         for y in 0..<picture.height {

@@ -85,7 +85,7 @@ public enum SampleImages {
         return samples
     }
 
-    /// Draws one sample.
+    /// Draws a sample.
     /// - Parameters:
     ///   - kind: the sample.
     ///   - scale: the factor of its size. No side is shorter than 16 pixels.

@@ -2,14 +2,14 @@ public import FoundationEssentials
 
 /// Writes small PDF files, object by object (ISO 32000-1, 7.5).
 public struct SamplePDF {
-    /// The objects, beginning with number 1: their dictionaries and the contents of their streams.
+    /// The objects, starting with number 1: their dictionaries and the contents of their streams.
     public var objects: [(dictionary: String, stream: String?)]
     /// Text before the first object.
     public var preamble = ""
     /// Additional text in the trailer.
     public var trailer = ""
 
-    /// Creates a document of one page.
+    /// Creates a document of a single page.
     /// - Parameters:
     ///   - page: additional entries of the page's dictionary.
     ///   - drawing: the content stream.

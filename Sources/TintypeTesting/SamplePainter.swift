@@ -13,7 +13,7 @@ struct SamplePainter {
         PixelSize(width: max(16, Int(Double(width) * scale)), height: max(16, Int(Double(height) * scale)))
     }
 
-    /// - Parameter enlarging: the factor by which a smaller drawing is enlarged, because drawing is slower than resampling.
+    /// - Parameter enlarging: the factor of enlargement of a smaller drawing, because drawing is slower than resampling.
     func scene(
         _ scene: SampleScene, _ width: Int, _ height: Int, _ name: String, _ format: ImageFormat, enlarging: Int = 1,
         _ change: (inout EncodeOptions) -> Void = { _ in }
@@ -63,14 +63,14 @@ struct SamplePainter {
     private static func exif(_ orientation: Orientation) -> [UInt8] {
         let tiff: [UInt8] =
             Array("MM".utf8) + [0, 42, 0, 0, 0, 8]  // big-endian, the first directory follows
-            + [0, 1]  // one entry
-            + [0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, UInt8(orientation.rawValue), 0, 0]  // orientation, one short
+            + [0, 1]  // 1 entry
+            + [0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, UInt8(orientation.rawValue), 0, 0]  // orientation, 1 short
             + [0, 0, 0, 0]  // no further directory
         let contents = Array("Exif\0\0".utf8) + tiff
         return [0xFF, 0xE1, 0, UInt8(contents.count + 2)] + contents
     }
 
-    /// Returns an icon with two sizes, of which most programs show the larger one.
+    /// Returns an icon with two sizes; most programs show the larger.
     func icon(_ name: String) throws(ImageError) -> SampleImage {
         var pictures: [(side: Int, data: Data)] = []
         for side in [64, 256] {

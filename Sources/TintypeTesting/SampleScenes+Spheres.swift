@@ -8,7 +8,7 @@ extension SampleScene {
         var color: SampleColor
     }
 
-    /// Draws glossy spheres on a checkered floor: hard edges, highlights and soft gradients in one picture.
+    /// Draws glossy spheres on a checkered floor: hard edges, highlights and soft gradients in a single picture.
     static func spheres(_ size: PixelSize) throws(ImageError) -> PixelBuffer {
         let middle = Float(size.width) / Float(size.height) / 2
         return try SampleCanvas.paint(size) { x, y in

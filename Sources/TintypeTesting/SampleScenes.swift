@@ -123,7 +123,7 @@ enum SampleScene: String, CaseIterable, Sendable {
                 let bend = x * (1.5 + depth * 0.6) + phase
                 let edge = 0.40 + depth * 0.40 + 0.07 * sin(bend) + 0.035 * sin(bend * 2.3 + phase)
                 guard y > edge else { continue }
-                // A crest runs along each dune, and one side of it is in shadow.
+                // A crest runs along each dune, with a side that is in shadow.
                 let crest =
                     x - 0.35 * Float(layer) - 0.25 - (y - edge) * (1.4 - depth * 0.3) - 0.05 * sin(y * 22 + phase)
                 let lit = smoothstep(-0.02, 0.015, sin(crest * 2.6))

@@ -143,7 +143,7 @@ enum SampleShapes {
         return rgb(part(0), part(2 / 3), part(1 / 3))
     }
 
-    /// Returns one color over another, neither premultiplied.
+    /// Returns a color over another, neither premultiplied.
     private static func over(_ top: SampleColor, _ bottom: SampleColor) -> SampleColor {
         let alpha = top.w + bottom.w * (1 - top.w)
         guard alpha > 0 else { return bottom }

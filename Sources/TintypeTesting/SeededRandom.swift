@@ -5,8 +5,10 @@ public struct SeededRandom: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
     /// Creates a generator. Equal seeds give equal numbers.
+    /// - Parameter seed: the seed.
     public init(seed: UInt64) { state = seed }
 
+    /// Returns the next number of the sequence.
     public mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var z = state

@@ -10,7 +10,7 @@ public final class TemporaryDirectory: Sendable {
     public var url: URL { URL(filePath: path, directoryHint: .isDirectory) }
 
     /// Creates a directory with a unique name, where the system keeps temporary files.
-    /// - Parameter prefix: the beginning of its name.
+    /// - Parameter prefix: the start of its name.
     /// - Throws: a `CocoaError` if the directory can't be created.
     public init(prefix: String = "tintype") throws {
         let parent = FileManager.default.temporaryDirectory.path

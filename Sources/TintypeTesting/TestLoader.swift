@@ -28,7 +28,7 @@ public final class TestLoader: ImageLoading {
 
         /// Returns an answer with the bytes of an image.
         /// - Parameters:
-        ///   - data: the bytes, which arrive in one piece.
+        ///   - data: the bytes, which arrive all at once.
         ///   - mimeType: the media type.
         ///   - validators: the validators for later requests.
         public static func data(
@@ -40,7 +40,7 @@ public final class TestLoader: ImageLoading {
         /// Returns an answer whose bytes arrive in several pieces.
         /// - Parameters:
         ///   - chunks: the pieces.
-        ///   - gate: a gate at which each piece waits; `nil` for none.
+        ///   - gate: a gate where each piece waits; `nil` for none.
         ///   - mimeType: the media type.
         ///   - validators: the validators for later requests.
         public static func chunks(
@@ -59,7 +59,7 @@ public final class TestLoader: ImageLoading {
         }
 
         /// Returns an answer that is an error.
-        /// - Parameter error: the error. Its source becomes the URL of the request unless it has one.
+        /// - Parameter error: the error. Its source becomes the URL of the request unless it already has a source.
         public static func failure(_ error: ImageError) -> Answer { Answer(end: .failure(error)) }
 
         /// Returns an answer that is an HTTP status other than success.

@@ -9,6 +9,7 @@ public struct WaitTimeout: Error, Sendable, Hashable, CustomStringConvertible {
     /// - Parameter limit: the time limit.
     public init(limit: Duration) { self.limit = limit }
 
+    /// The time limit that passed.
     public var description: String { "the condition did not become true within \(limit)" }
 }
 
@@ -73,9 +74,9 @@ public final class Watched<Value: Sendable>: Sendable {
         try await take(timeLimit: timeLimit) { condition($0) }
     }
 
-    /// Waits until a closure has taken what it wants from the value.
+    /// Waits until a closure has taken the part that it wants from the value.
     ///
-    /// Several waits are asked in the order in which they began.
+    /// Several waits are served oldest first.
     /// - Parameters:
     ///   - timeLimit: the longest wait; `nil` for no limit. The default is ten minutes.
     ///   - isOver: a closure that may change the value, and must return true if it did. It runs under a lock, after each change.

@@ -1,7 +1,7 @@
 import Tintype
 
 /// Where decoders disagree and Tintype has decided: what is not compared for which file. Why stands in
-/// `Documentation/conformance.md`.
+/// `Documentation/development/conformance.md`.
 enum Decision: Sendable {
     /// Another size than the manifest's, and so other pixels and frames.
     case size

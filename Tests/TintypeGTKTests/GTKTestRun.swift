@@ -11,7 +11,7 @@ struct GTKTest {
     var title: String
     var body: @MainActor (GTKTestRun) async throws -> Void
 
-    /// The capabilities that a test shows, by their ids in `Documentation/capabilities.md`.
+    /// The capabilities that a test shows, by their ids in `Documentation/development/capabilities.md`.
     struct Capabilities {
         var ids: [String]
         static func capability(_ ids: String...) -> Capabilities { Capabilities(ids: ids) }

@@ -1,8 +1,8 @@
-"""Checks Documentation/capabilities.md: each test that it quotes exists, and ids of rows and of tests are the same."""
+"""Checks Documentation/development/capabilities.md: each test that it quotes exists, and ids of rows and of tests are the same."""
 
 import re
 
-PAGE = "Documentation/capabilities.md"
+PAGE = "Documentation/development/capabilities.md"
 ID = re.compile(r"^(?:[A-Z]{3}-(?:\d\d|L\d)|3\.\d+|D\d+)$")
 SUITE = re.compile(r"^\s*(?:@Suite\([^\n]*\)\s*)?(?:(?:public|private|fileprivate|final|extension)\s+)*"
                    r"(?:struct|class|enum|actor|extension)\s+(\w+)", re.M)

@@ -9,6 +9,7 @@ import tempfile
 
 import capabilities
 import duplicates
+import language
 import snippets
 
 LONGEST_FILE = 400
@@ -206,6 +207,7 @@ RULES = {
     "layer": layers, "foundation": foundation, "promise": promises, "force": forces, "proof": proofs, "summary": summaries,
     "spelling": spelling, "time-limit": suites, "title-id": titles, "long-file": long_files, "repeated": repeated,
     "product": products, "capability": capabilities.check, "snippet": snippets.check,
+    "language": language.check, "concept": language.concepts,
 }
 
 
@@ -280,9 +282,11 @@ VIOLATIONS = {
     "title-id": {"Tests/ATests/ATests.swift": '@Suite("A", .timeLimited)\nstruct ATests {\n    @Test("MGR-01 works")\n}\n'},
     "long-file": {"Sources/A/A.swift": "\n".join(f"let a{number} = {number}" for number in range(LONGEST_FILE + 1)) + "\n"},
     "repeated": {"Sources/A/A.swift": f"func a() {{\n{BODY}\n}}\n", "Sources/B/B.swift": f"func b() {{\n  {BODY}\n}}\n"},
+    "language": {"Sources/A/A.swift": "// The time for which it waits is that of the lock, and nobody knows it.\n" * 5},
+    "concept": {"Sources/Tintype/Tintype.docc/Loading.md": "Decode it on a ``DecodeBudget``.\n"},
     "product": {"docs/index.html": "<html>\n"},
     "capability": {
-        "Documentation/capabilities.md": "| MGR-01 | Loads. | ATests › loads |\n",
+        "Documentation/development/capabilities.md": "| MGR-01 | Loads. | ATests › loads |\n",
         "Tests/ATests/ATests.swift": '@Suite("A", .timeLimited)\nstruct ATests {\n    @Test("saves")\n}\n',
     },
     "snippet": {
@@ -326,11 +330,15 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--self-test", action="store_true")
     parser.add_argument("--tighten", action="store_true")
+    parser.add_argument("--language", action="store_true")
     parser.add_argument("root", nargs="?", default=".")
     arguments = parser.parse_args()
     if arguments.self_test:
         sys.exit(0 if self_test() else 1)
+    if arguments.language:
+        print("\n".join(language.listing(Tree(arguments.root))))
     passed, counts, allowed = check(arguments.root, sys.stderr)
+    print(language.table(Tree(arguments.root)))
     if arguments.tighten:
         tighten(arguments.root, counts, allowed)
     sys.exit(0 if passed else 1)

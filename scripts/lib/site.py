@@ -1,23 +1,32 @@
-"""Checks the documentation site: every link of every page leads somewhere, and a browser shows the pages that newcomers see first."""
+"""Checks the documentation site: every link of every page leads somewhere, a browser shows the pages that newcomers see first, and the
+search finds symbols and articles."""
 
 import argparse
 import functools
 import http.server
 import json
+import os
 import pathlib
 import shutil
 import subprocess
 import sys
 import tempfile
 import threading
+import time
 
 # Pages, and what has to be seen there: a symbol, the titles of its topics, and code.
 SHOWN = {
     "/documentation/tintype/": ["Asynchronous image loading", "Loading", "Caching", "Errors", "ImageManager"],
     "/documentation/tintype/imagemanager/": ["ImageManager", "Loading an image", "Looking into the cache", "image(for:)"],
     "/documentation/tintype/loading/": ["ImageRequest", "manager", "await"],
+    "/documentation/tintype/picturebrowser/": ["TintypeItemFactory", "decodeSize"],
     "/documentation/tintypetesting/originserver/": ["OriginServer", "start"],
+    "/documentation/tintypegtk/": ["TintypePicture", "MainActorBridge"],
 }
+
+# What a reader types into the search of the sidebar, and the title that has to be found.
+SEARCHES = {"thumbnailsize": "thumbnailSize", "which of": "Which of two", "diskcache": "DiskCache", "jpegcoder": "JPEGCoder"}
+SECONDS = 60
 
 
 def strings(value):
@@ -75,10 +84,67 @@ class Handler(http.server.SimpleHTTPRequestHandler):
         pass
 
 
+class Browser:
+    """Headless Chromium, which is steered by the DevTools protocol through a pipe."""
+
+    def __init__(self, program, profile):
+        commands, self.commands = os.pipe()
+        self.answers, answers = os.pipe()
+        self.process = subprocess.Popen(
+            ["bash", "-c", f'exec "$@" 3<&{commands} 4>&{answers}', "browser", program, "--headless=new", "--no-sandbox",
+             "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--window-size=1600,1200",
+             f"--user-data-dir={profile}", "--remote-debugging-pipe"],
+            pass_fds=[commands, answers], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        os.close(commands)
+        os.close(answers)
+        self.input, self.number = b"", 0
+        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+
+    def call(self, method, session=None, **parameters):
+        """Sends a command, and returns its result. Events are skipped."""
+        self.number += 1
+        message = {"id": self.number, "method": method, "params": parameters, **({"sessionId": session} if session else {})}
+        os.write(self.commands, json.dumps(message).encode() + b"\0")
+        while True:
+            while b"\0" not in self.input:
+                piece = os.read(self.answers, 1 << 16)
+                if not piece:
+                    sys.exit("Chromium has ended")
+                self.input += piece
+            line, _, self.input = self.input.partition(b"\0")
+            answer = json.loads(line)
+            if answer.get("id") == self.number:
+                return answer.get("result", {})
+
+    def open(self, address):
+        self.call("Page.navigate", self.session, url=address)
+
+    def evaluate(self, script):
+        result = self.call("Runtime.evaluate", self.session, expression=script, returnByValue=True)
+        return result.get("result", {}).get("value")
+
+    def waits_for(self, script):
+        """Returns false if a condition isn't true after a while."""
+        end = time.monotonic() + SECONDS
+        while not self.evaluate(script):
+            if time.monotonic() > end:
+                return False
+            time.sleep(0.1)
+        return True
+
+    def type(self, text):
+        self.call("Input.insertText", self.session, text=text)
+
+    def close(self):
+        self.process.kill()
+        self.process.wait()
+
+
 def show(site, base):
     """Opens pages in headless Chromium, which runs the site's scripts, and looks at what they made."""
-    browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if not browser:
+    program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if not program:
         return ["there is no Chromium"]
     missing = []
     with tempfile.TemporaryDirectory() as folder:
@@ -90,21 +156,29 @@ def show(site, base):
         handler = functools.partial(Handler, directory=str(root if base else site))
         server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        for page, texts in SHOWN.items():
-            address = f"http://127.0.0.1:{server.server_port}{'/' + base if base else ''}{page}"
-            # The virtual time of the browser may run out before a busy machine has sent everything.
-            for attempt in range(1, 4):
-                made = subprocess.run(
-                    [browser, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
-                     f"--user-data-dir={folder}/profile", f"--virtual-time-budget={attempt * 20000}", "--dump-dom", address],
-                    capture_output=True, text=True, timeout=120).stdout
-                absent = [f"{page} does not show '{text}'" for text in texts if text not in made]
-                if "<code" not in made:
-                    absent.append(f"{page} shows no code")
-                if not absent:
+        origin = f"http://127.0.0.1:{server.server_port}{'/' + base if base else ''}"
+        browser = Browser(program, f"{folder}/profile")
+        try:
+            for page, texts in SHOWN.items():
+                browser.open(origin + page)
+                for text in texts:
+                    if not browser.waits_for(f"document.body.outerHTML.includes({json.dumps(text)})"):
+                        missing.append(f"{page} does not show '{text}'")
+                if not browser.waits_for("document.querySelector('code') !== null"):
+                    missing.append(f"{page} shows no code")
+            for typed, title in SEARCHES.items():
+                browser.open(origin + "/documentation/tintype/?" + typed.replace(" ", "-"))
+                field = "document.querySelector('.navigator input.filter__input')"
+                if not browser.waits_for(f"{field} !== null"):
+                    missing.append("there is no search in the sidebar")
                     break
-            missing += absent
-        server.shutdown()
+                browser.evaluate(f"{field}.focus(); {field}.select()")  # The text of the last search is still there.
+                browser.type(typed)
+                if not browser.waits_for(f"document.querySelector('.navigator').innerText.includes({json.dumps(title)})"):
+                    missing.append(f"a search for '{typed}' does not find '{title}'")
+        finally:
+            browser.close()
+            server.shutdown()
     return missing
 
 

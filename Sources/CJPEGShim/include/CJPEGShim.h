@@ -64,7 +64,7 @@ int tintype_jpeg_scan_count(tintype_jpeg_reader *reader);
 
 /// Prepares to read rows, after all scans have been consumed.
 tintype_jpeg_status tintype_jpeg_start_output(tintype_jpeg_reader *reader);
-/// Prepares to read rows with the contents of the first scans, all of which have been consumed.
+/// Prepares to read rows with the contents of the first scans, which have all been consumed.
 tintype_jpeg_status tintype_jpeg_start_preview(tintype_jpeg_reader *reader, int scan);
 /// Ends the reading of a preview's rows.
 tintype_jpeg_status tintype_jpeg_finish_preview(tintype_jpeg_reader *reader);
@@ -89,7 +89,7 @@ typedef struct {
     int progressive;
     /// 1 to optimize the Huffman codes.
     int optimize;
-    /// The horizontal and vertical factors by which the resolution of color is divided: 1 or 2.
+    /// The horizontal and vertical divisors of the resolution of color: 1 or 2.
     int horizontal_factor;
     int vertical_factor;
     /// Rows of blocks between two restart markers; 0 for none.
@@ -103,9 +103,9 @@ typedef struct {
 tintype_jpeg_writer *tintype_jpeg_writer_create(void);
 void tintype_jpeg_writer_destroy(tintype_jpeg_writer *writer);
 
-/// Begins a file. A writer writes only one.
+/// Starts a file. A writer writes only a single image.
 tintype_jpeg_status tintype_jpeg_writer_start(tintype_jpeg_writer *writer, const tintype_jpeg_settings *settings);
-/// Writes a segment of at most 65,533 bytes, between the beginning and the first row.
+/// Writes a segment of at most 65,533 bytes, between the start and the first row.
 tintype_jpeg_status tintype_jpeg_write_marker(
     tintype_jpeg_writer *writer, int marker, const uint8_t *bytes, size_t count);
 /// Writes a row of RGBA, whose alpha is ignored. OVER_LIMIT when the file has become too large.

@@ -4,17 +4,18 @@
 #include <stdint.h>
 
 // Resamples pictures straight from the coefficients of their 8×8 blocks (ITU-T T.81, annex A.3). The inverse transform, the
-// enlargement of subsampled color and the filter are linear, so that together they are one weight for each coefficient: no picture in
+// enlargement of subsampled color and the filter are linear, so that together they are a single weight for each coefficient: no picture in
 // between is ever made.
 //
 // The low frequencies of a block are stored as numbers of 16 bits, 8 ("narrow") or 16 ("wide"), in pairs that differ in their
 // vertical frequency alone. The vertical pass multiplies and adds each pair, and leaves 4 or 8 sums for a block. Each sum belongs to
-// one horizontal frequency, which the horizontal pass weighs. By position, the coefficients are these of the zigzag order:
+// a horizontal frequency, which the horizontal pass weighs. By position, the coefficients are these of the zigzag order:
 //
 //     narrow  0 2   3 -   1 4   5 -
 //     wide    0 2   3 9   1 4   8 11   5 7   12 -   6 13   10 -
 //
-// Rows and records are the caller's memory, and have no type. Floating-point numbers are summed in the same order by all versions, so that all produce the same pixels.
+// Rows and records are the caller's memory, and have no type. Floating-point numbers are summed in the same order by all versions, so that
+// all produce the same pixels.
 
 /// A coefficient that doesn't fit into the byte it has in a record.
 typedef struct {
@@ -32,7 +33,7 @@ typedef struct {
 ///
 /// - rows: where blocks are stored, as numbers of 16 bits
 /// - records, end: the records, and the end of the first of them
-/// - mcus, blocks: the number of MCUs, and of the blocks of each; an MCU is what interleaves components (A.2.3)
+/// - mcus, blocks: the number of MCUs, and of the blocks of each; an MCU interleaves components (A.2.3)
 /// - components, offsets, steps: for each block, the component, the place in the first MCU, and the distance to that in the next
 /// - quantizers: 16 for each component, by position in the block; zero for coefficients that aren't used, and at most 255
 /// - is_wide: for each component
@@ -56,8 +57,8 @@ typedef int ccoefficients_multiply(
 /// The vertical pass: the sums of block rows, each multiplied by its weights.
 ///
 /// - sums: receives `vectors` × 16 numbers
-/// - rows, offsets: where each of `count` rows begins, in numbers of 16 bits
-/// - weights: 16 for each row, by position in the block, and those of narrow blocks twice; from the number `first` on
+/// - rows, offsets: where each of `count` rows starts, in numbers of 16 bits
+/// - weights: 16 for each row, by position in the block, and the weights of narrow blocks twice; starting with the number `first`
 /// - vectors: the length of a row, in units of 32 numbers
 typedef void ccoefficients_sum_rows(
     void *sums, const void *rows, const int32_t *offsets, const int16_t *weights, long first, long count, long vectors);
@@ -74,7 +75,7 @@ typedef struct {
 
 /// The horizontal pass, over four rows at once.
 ///
-/// - columns: receives four numbers for each of `count` spans, one for each row
+/// - columns: receives four numbers for each of `count` spans, in the order of the rows
 /// - sums: four rows at a distance of `stride` numbers
 typedef void ccoefficients_sum_columns(
     void *columns, const void *sums, long stride, const ccoefficients_span *spans, const float *weights, long count);
@@ -82,12 +83,13 @@ typedef void ccoefficients_sum_columns(
 /// Converts luminance and color differences (ITU-T T.871) to RGBA of 8 bits.
 ///
 /// - pixels: at most four rows at a distance of `stride` bytes
-/// - luminance, blue, red: four numbers for each column, one for each row, with 15 fractional bits; `blue` and `red` are NULL for gray
+/// - luminance, blue, red: four numbers for each column, in the order of the rows, with 15 fractional bits; `blue` and `red` are NULL
+///   for gray
 /// - count: the number of columns, a multiple of 4
 typedef void ccoefficients_color(
     void *pixels, long stride, long rows, const void *luminance, const void *blue, const void *red, long count);
 
-/// The kernels for one instruction set.
+/// The kernels for a particular instruction set.
 typedef struct {
     ccoefficients_place *place;
     ccoefficients_multiply *multiply;

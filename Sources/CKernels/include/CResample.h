@@ -28,9 +28,9 @@ typedef struct {
 ///
 /// - pairs: receives the sums as 16-bit components with CRESAMPLE_FRACTION_BITS, by pairs of pixels (r r g g b b a a); NULL if
 ///   more rows will be added. 64 per block, aligned to 64 bytes.
-/// - sums: holds the sums between calls, in the kernel's own order; unused if the work begins and ends with this call. 64 per
+/// - sums: holds the sums between calls, in the kernel's own order; unused if the work starts and ends with this call. 64 per
 ///   block, aligned to 64 bytes.
-/// - begin: starts at zero instead of the contents of `sums`
+/// - start: starts at zero instead of the contents of `sums`
 /// - rows: the rows, of `blocks` × 64 bytes each
 /// - count: the number of rows and weights; even
 /// - weight_bits: the fractional bits of the weights, more than CRESAMPLE_FRACTION_BITS
@@ -41,13 +41,13 @@ typedef void cresample_accumulate(
 /// The horizontal pass: creates a row of 8-bit pixels. Color is limited to alpha, as required for premultiplied pixels.
 ///
 /// - pixels, spans: `count` of them, a multiple of 4
-/// - pairs: the output of the vertical pass, with room for one more block of any contents
+/// - pairs: the output of the vertical pass, with room for another block of any contents
 /// - weight_bits: the fractional bits of the weights
 typedef void cresample_convolve(
     uint8_t *pixels, const int16_t *pairs, const cresample_span *spans, const int16_t *weights, int weight_bits,
     long count);
 
-/// The kernels for one instruction set.
+/// The kernels for a particular instruction set.
 typedef struct {
     cresample_accumulate *accumulate;
     cresample_convolve *convolve;

@@ -28,7 +28,7 @@ typedef struct {
     void (*filter)(
         float *sums, const float *center, const float *const *before, const float *const *after, const float *weights,
         long taps, long count);
-    /// Applies an extended box filter to a line three times: `2 × radius + 1` vectors of weight `weight`, and one more on each
+    /// Applies an extended box filter to a line three times: `2 × radius + 1` vectors of weight `weight`, and another on each
     /// side of weight `end_weight`. The first and last vectors are repeated beyond the ends. The result is in `other`; both
     /// lines are overwritten.
     void (*boxes)(float *line, float *other, long count, long radius, float weight, float end_weight);

@@ -61,7 +61,7 @@ typedef struct {
 tintype_png_pusher *tintype_png_pusher_create(void);
 void tintype_png_pusher_destroy(tintype_png_pusher *pusher);
 
-/// Processes the next bytes. Stops once at the beginning of the pixels, so that the caller can read the header and start.
+/// Processes the next bytes. Stops once at the start of the pixels, so that the caller can read the header and start.
 /// \returns in `used` the number of bytes that were used.
 tintype_png_status tintype_png_push(tintype_png_pusher *pusher, const uint8_t *bytes, size_t count, size_t *used);
 int tintype_png_pusher_has_header(const tintype_png_pusher *pusher);
@@ -73,7 +73,7 @@ int tintype_png_pusher_has_all_rows(const tintype_png_pusher *pusher);
 int tintype_png_pusher_has_odd_end(const tintype_png_pusher *pusher);
 /// Prepares for rows of RGBA with 8 bits, not premultiplied. Call it once, before the bytes of the pixels are pushed.
 tintype_png_status tintype_png_pusher_start(tintype_png_pusher *pusher, tintype_png_header *header);
-/// Sets the receiver of rows. Without one, they are skipped.
+/// Sets the receiver of rows. Without a buffer, they are skipped.
 void tintype_png_pusher_set_rows(tintype_png_pusher *pusher, tintype_png_rows rows);
 /// Returns the last message of libpng.
 const char *tintype_png_pusher_message(const tintype_png_pusher *pusher);
@@ -101,7 +101,7 @@ typedef struct {
 tintype_png_writer *tintype_png_writer_create(void);
 void tintype_png_writer_destroy(tintype_png_writer *writer);
 
-/// Begins a file. A writer writes only one.
+/// Starts a file. A writer writes only a single image.
 /// \returns in `passes` the number of times that all rows must be written.
 tintype_png_status tintype_png_writer_start(
     tintype_png_writer *writer, const tintype_png_settings *settings, int *passes);

@@ -10,7 +10,7 @@
 ///
 /// - row: the result, with room for 16 more bytes, which may receive any value
 /// - source: the filtered row, after the byte that specifies its filter; 16 more bytes are read
-/// - above: the unfiltered row above; zeros above the first one. 16 more bytes are read
+/// - above: the unfiltered row above; zeros above the first. 16 more bytes are read
 /// - bytes: the number of bytes in the row, a multiple of `pixel_bytes`
 /// - pixel_bytes: 1 to 4; 1 for smaller pixels
 /// - filter: 0 to 4
@@ -31,7 +31,7 @@ typedef void cunfilter_undo_rows(
 /// Converts RGB to opaque RGBA, in groups of 4 pixels: `pixels` has room for whole groups, and 4 more bytes of `rgb` are read.
 typedef void cunfilter_expand(uint8_t *pixels, const uint8_t *rgb, long count);
 
-/// The kernels for one instruction set.
+/// The kernels for a particular instruction set.
 typedef struct {
     cunfilter_undo *undo;
     cunfilter_undo_rows *undo_rows;

@@ -18,7 +18,7 @@ package struct FileName: Hashable, Sendable {
         self.init(proposed: Self.lastComponent(of: url))
     }
 
-    /// Creates a safe name that is as close as possible to a proposed one.
+    /// Creates a safe name that is as close as possible to a proposed name.
     package init(proposed: String) {
         let name = Self.safe(proposed)
         if let dot = name.lastIndex(of: "."), dot != name.startIndex {

@@ -2,7 +2,7 @@ package import FoundationEssentials
 internal import Glibc
 package import TintypeLoading
 
-/// A file or standard input, which is read from its beginning as far as needed.
+/// A file or standard input, which is read from its start as far as needed.
 package struct InputFile: ~Copyable {
     /// The bytes that have been read.
     package private(set) var data = Data()

@@ -12,7 +12,7 @@ package enum OutputFile {
     /// Writes `data` to `path`, replacing a file that is there.
     ///
     /// A symbolic link stays, and its target is replaced. The new file has the permissions and, if the system allows it, the owner
-    /// of the old one. Devices and pipes are written to.
+    /// of the old file. Devices and pipes are written to.
     /// - Throws: ``ImageError/Code/fileWriteFailed``.
     package static func replace(_ path: String, with data: Data) throws(ImageError) {
         let target = try resolvingLinks(path)
@@ -80,7 +80,7 @@ package enum OutputFile {
         throw failure(path, String(cString: strerror(ELOOP)))
     }
 
-    /// The path of the directory with its slash; empty for the current one.
+    /// The path of the directory with its slash; empty for the current directory.
     private static func directory(of path: String) -> String {
         path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
     }
@@ -116,12 +116,12 @@ package enum OutputFile {
         return temporary
     }
 
-    /// `mkstemp` creates private files. A new file gets the usual permissions, and one that replaces another its permissions.
+    /// `mkstemp` creates private files. A new file gets the usual permissions, and a file that replaces another keeps its permissions.
     private static func setAttributes(_ descriptor: Int32, like old: stat?) -> String? {
         var mode = 0o666 & ~creationMask
         if let old {
             mode = old.st_mode & 0o777
-            // Only root can give files away. Without its group, a file must not be open to another one.
+            // Only root can give files away. Without its group, a file must not be open to another.
             if fchown(descriptor, old.st_uid, old.st_gid) != 0, fchown(descriptor, uid_t.max, old.st_gid) != 0 {
                 mode &= 0o707
             }
@@ -130,7 +130,7 @@ package enum OutputFile {
     }
 
     /// Writes all bytes.
-    /// - Returns: the problem, if there is one.
+    /// - Returns: the problem, if any.
     private static func write(_ data: Data, to descriptor: Int32) -> String? {
         data.withUnsafeBytes { bytes in
             var rest = bytes

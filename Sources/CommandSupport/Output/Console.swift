@@ -12,7 +12,7 @@ package final class Console: Sendable {
         isClosed: { StandardOutput.isClosed }, output: { StandardOutput.write($0) },
         errors: { Console.write($0, to: STDERR_FILENO) })
 
-    /// A Boolean value that is true if standard error is a terminal, on which a status line can be redrawn.
+    /// A Boolean value that is true if standard error is a terminal, where a status line can be redrawn.
     package let isInteractive: Bool
     /// The number of columns of the terminal.
     package let width: Int
@@ -34,10 +34,10 @@ package final class Console: Sendable {
         self.errors = errors
     }
 
-    /// True if nobody reads the results any longer.
+    /// True if the reader of the results is gone.
     package var isClosed: Bool { isClosedNow() }
 
-    /// Writes one line of results.
+    /// Writes a line of results.
     package func print(_ line: String) {
         above { output(Self.printable(line) + "\n") }
     }
@@ -47,12 +47,12 @@ package final class Console: Sendable {
         above { output(sequences) }
     }
 
-    /// Writes one line for a person.
+    /// Writes a line for a person.
     package func note(_ line: String) {
         above { errors(Self.printable(line) + "\n") }
     }
 
-    /// Reports an error in one line: `tintype: SOURCE: REASON`.
+    /// Reports an error on a single line: `tintype: SOURCE: REASON`.
     package func error(_ error: any Error) { note("tintype: \(error)") }
 
     /// Reports a problem that does not stop the command.
@@ -76,7 +76,7 @@ package final class Console: Sendable {
         }
     }
 
-    /// Returns the text as one line without control characters. URLs, file names, and responses may contain escape sequences.
+    /// Returns the text as a single line without control characters. URLs, file names, and responses may contain escape sequences.
     package static func printable(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isControl) else { return text }
         var result = String.UnicodeScalarView()
@@ -100,7 +100,7 @@ package final class Console: Sendable {
         return Int(size.ws_col)
     }
 
-    /// Writes text to a descriptor, which may be one that does not block.
+    /// Writes text to a descriptor, even if it doesn't block.
     /// - Parameter waitUntilWritable: waits until the descriptor takes more bytes.
     /// - Returns: the number of the error (`errno`); 0 if everything was written.
     @discardableResult

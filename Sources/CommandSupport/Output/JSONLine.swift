@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 package import TintypeLoading
 
-/// Results for programs: one JSON object per line, with its keys in alphabetical order.
+/// Results for programs: a JSON object per line, with its keys in alphabetical order.
 package enum JSONLine {
     package static func encode(_ value: some Encodable) -> String {
         let encoder = JSONEncoder()

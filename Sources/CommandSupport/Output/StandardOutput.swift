@@ -34,7 +34,7 @@ package enum StandardOutput {
     package static func reserveDescriptors() {
         for (descriptor, mode) in [(STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_RDONLY)]
         where fcntl(descriptor, F_GETFD) < 0 {
-            // The lowest free number is this one.
+            // The lowest free number is this descriptor's.
             _ = open("/dev/null", mode)
         }
     }

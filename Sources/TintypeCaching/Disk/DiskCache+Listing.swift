@@ -9,16 +9,21 @@ extension DiskCache {
         public var bytes: Int
         /// The space that the file takes on the disk, in whole blocks.
         public var fileBytes: Int
+        /// The time when the entry was stored.
         public var created: Date
+        /// The time of the last use, to within an eighth of the age of eviction.
         public var accessed: Date
+        /// The time when the entry expires; `nil` if it has no fixed end.
         public var expires: Date?
+        /// The media type that the source stated, such as `image/jpeg`.
         public var mimeType: String?
+        /// The values that let an HTTP server say whether the entry is still current.
         public var validators: CacheValidators?
-        /// See ``DiskCacheEntry/idleLifetime``.
+        /// The time that the entry stays valid after a use: ``DiskCacheEntry/idleLifetime``.
         public var idleLifetime: Duration?
         /// The codec that the bytes went through (``PayloadCodec/identifier``), if any.
         public var transform: String?
-        /// The position after which the listing goes on.
+        /// The position where the listing continues.
         public var cursor: String
 
         init(_ name: EntryName, _ status: FileStatus, _ description: EntryFile.Description) {
@@ -38,30 +43,33 @@ extension DiskCache {
 
     /// Returns entries in the order of their files' names, without their images. Entries that are stored meanwhile may be left out.
     /// - Parameters:
-    ///   - cursor: the ``Listing/cursor`` of the last entry that is known already; empty to begin.
+    ///   - cursor: the ``Listing/cursor`` of the last entry that is known already; empty to start.
     ///   - limit: the largest number of entries to return.
     public func entries(after cursor: String = "", limit: Int = 1_000) async -> [Listing] {
         await drain()
         return (try? await perform { store in store.listings(after: cursor, limit: limit) }) ?? []
     }
 
-    /// Returns the entries of one source, its original and its variants.
+    /// Returns the entries of a source, its original and its variants.
+    /// - Parameter source: the source: the key of its original.
     public func entries(ofSource source: String) async -> [Listing] {
         await drain()
         return await read { store in store.listings(ofSource: source) } ?? []
     }
 
     /// Returns the variants of a source that there are, the original among them.
+    /// - Parameter source: the source: the key of its original.
     public func variants(ofSource source: String) async -> [ImageVariant] {
         let listed = await read { store in store.listings(ofSource: source).map(\.key.variant) } ?? []
         return listed + order.variants(ofSource: source).filter { !listed.contains($0) }
     }
 
-    /// Returns the path of the file of an image, for programs that take only files; `nil` if there is no valid entry under the key.
+    /// Returns the path of the file of an image, for programs that take only files; `nil` if no valid entry exists under the key.
     ///
-    /// The file begins with the image as it was stored, so that other programs open it, unless a
+    /// The file starts with the image as it was stored, so that other programs open it, unless a
     /// ``Configuration/payloadCodec`` changed it; the data of the cache follows. The file belongs to the cache: it may only be
-    /// read, and is gone when the entry is. Waits until what was stored before is on disk. Does not count as use.
+    /// read, and is gone when the entry is. Waits until all earlier stores are on disk. Does not count as use.
+    /// - Parameter key: the key.
     public func path(forKey key: ImageKey) async -> String? {
         let path = try? await inOrder(EntryName(key)) { store -> String? in
             store.reader.validName(forKey: key).map { "\(store.context.path)/\($0.path)" }
@@ -69,7 +77,8 @@ extension DiskCache {
         return path ?? nil
     }
 
-    /// Reads every entry, and discards the damaged ones.
+    /// Reads every entry, and discards damaged entries.
+    /// - Throws: ``ImageError/Code/cacheUnavailable`` if the directory can't be read.
     public func verify() async throws(ImageError) -> CacheVerification {
         await drain()
         var report = CacheVerification()
@@ -126,5 +135,6 @@ public struct CacheVerification: Sendable, Hashable {
     /// The keys of the entries that were damaged, and are discarded.
     public var damaged: [ImageKey] = []
 
+    /// Creates a report of no entries.
     public init() {}
 }

@@ -9,7 +9,8 @@ extension DiskCache {
         /// Finds the entry of a key whose file has at most `limit` bytes.
         let entry: @Sendable (_ key: ImageKey, _ limit: Int) throws(FileError) -> DiskCacheEntry?
 
-        /// The directory of another disk cache, such as one that a container image brings along.
+        /// The directory of another disk cache, such as a cache inside a container image.
+        /// - Parameter path: the path of the directory.
         public static func directory(_ path: String) -> SearchPath {
             let directory = Lock<OpenDirectory?>(nil)
             return SearchPath { key, limit throws(FileError) in
@@ -30,6 +31,7 @@ extension DiskCache {
         }
 
         /// The path of a key's file, as the program knows it; `nil` if there is none.
+        /// - Parameter path: a closure that returns the path; `nil` if there is none.
         public static func files(_ path: @escaping @Sendable (ImageKey) -> String?) -> SearchPath {
             SearchPath { key, limit throws(FileError) in
                 guard let path = path(key) else { return nil }

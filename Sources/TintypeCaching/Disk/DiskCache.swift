@@ -3,8 +3,8 @@ internal import Logging
 
 /// Encoded images on disk, each in a file of its own that any viewer opens.
 ///
-/// - Readers see an entry whole or not at all, in this process and any other that uses the directory. A read notices damage, even of one
-///   bit, and discards the entry.
+/// - Readers see an entry whole or not at all, in this process and any other that uses the directory. A read notices damage, even of a
+///   single bit, and discards the entry.
 /// - The limits hold after every store.
 /// - Reads wait neither for writes nor for sweeps.
 /// - If the directory can't be used, reads find nothing, and writes say why. Each cause is logged once.
@@ -17,8 +17,8 @@ internal import Logging
 ///
 /// ## Design
 ///
-/// The directory is the cache: names, sizes, and times of its files are all that the cache knows. It has no index, locks no file, and shares no
-/// memory with other processes.
+/// The directory is the cache: names, sizes, and times of its files are all that the cache knows. It has no index, locks no file, and
+/// shares no memory with other processes.
 ///
 ///     entries/.tintype              the mark by which the folder is this cache's
 ///     entries/ab/<S>-<V>            an entry: S is a hash of the source (ab its first byte), V one of the variant
@@ -31,35 +31,35 @@ internal import Logging
 /// | read | Opens the file that the key's hash names, reads it, and verifies it. A miss is an open that fails. |
 /// | store | Writes the unfinished file and renames it; then the `EvictionHand` looks at eight names, and evicts. |
 /// | remove | Unlinks the file. |
-/// | use | Renews the time of the file if it is older than an eighth of the age at which entries are evicted. |
+/// | use | Renews the time of the file if it is older than an eighth of the age of eviction. |
 /// | clear | Renames `entries` to `trash.<writer>`, and removes the files there. |
 /// | totals, list, sweep, verify | Walk through the folders. |
 ///
-/// **Crashes.** An entry is renamed when it is whole, and a checksum tells what a loss of power damaged. Unfinished files, cleared entries,
+/// **Crashes.** An entry is renamed when it is whole, and a checksum reveals damage by a loss of power. Unfinished files, cleared entries,
 /// and wrong sizes are set right when the hand, or the next process, meets them. Nothing waits for the medium.
 ///
-/// **Order.** Stores and removals of one source happen in the order of the calls; those of others don't wait for them. A removal cancels the
-/// stores that began before it. Between processes the later rename or unlink wins.
+/// **Order.** Stores and removals of a source happen in the order of the calls; other sources don't wait for them. A removal cancels
+/// the stores that started before it. Between processes the later rename or unlink wins.
 ///
-/// **Safety.** The directory must belong to the user, and nobody else may write to it; otherwise it is only read. Paths are relative to the
-/// open directory, and no link is followed. Only files that the cache has named are ever removed.
+/// **Safety.** The directory must belong to the user, and no other user may write to it; otherwise it is only read. Paths are relative to
+/// the open directory, and no link is followed. Only files that the cache has named are ever removed.
 ///
-/// **Parts**, in the order in which to read them. `OperationOrder` puts the operations on a source in order. `EntryName` and `EntryFile` are
-/// the names and the format of the files. `EntryReader` finds and verifies entries. `DiskStore` changes files, and makes room as the
+/// **Parts**, in reading order. `OperationOrder` puts the operations on a source in order. `EntryName` and `EntryFile`
+/// are the names and the format of the files. `EntryReader` finds and verifies entries. `DiskStore` changes files, and makes room as the
 /// `EvictionHand` says. All share the limits, the open directory, and the log of the `DiskContext`.
 public final class DiskCache: DiskCaching {
     let store: DiskStore
     private let reads: WorkQueue
     /// The threads that change files.
     private let writes = WorkQueue(label: "disk cache writes", width: 4)
-    /// One thread for walks through the directory, which take longer than anything else.
+    /// A single thread for walks through the directory, which take longer than anything else.
     private let upkeep = WorkQueue(label: "disk cache upkeep", width: 1)
     let order = OperationOrder()
-    /// The time after which a process that stores writes the sizes for others, and looks for its directory again.
+    /// The interval at which a process that stores writes the sizes for others, and looks for its directory again.
     private static let saveInterval = Duration.seconds(60)
     private let background = Lock(Background())
 
-    /// The work that was begun in the background.
+    /// The work that was started in the background.
     private struct Background {
         var hasTimer = false
         var maintenance: Task<Void, Never>?
@@ -90,7 +90,7 @@ public final class DiskCache: DiskCaching {
     }
 
     /// The limits, which can change at any time. Lowered limits hold after the next store or sweep.
-    /// The directory and the codec stay what they were.
+    /// The directory and the codec stay the same.
     public var configuration: Configuration {
         get { store.context.limits.withLock { $0 } }
         set {
@@ -127,7 +127,7 @@ public final class DiskCache: DiskCaching {
         return await read(priority: priority) { store in store.reader.searchedEntry(forKey: key) } ?? nil
     }
 
-    /// Removes a file that a read found to be damaged or expired, after the operations on its source that have begun.
+    /// Removes a file that a read found to be damaged or expired, after the operations on its source that have started.
     func removeLater(_ stale: StaleFile) {
         let ticket = order.begin(stale.name)
         Task {
@@ -173,6 +173,7 @@ public final class DiskCache: DiskCaching {
     }
 
     /// Removes everything. The images are gone when the call returns, even in a task that is cancelled.
+    /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``.
     public func removeAll() async throws(ImageError) {
         order.cancel { _ in true }
         try await inOrder(nil) { store throws(ImageError) in try store.removeAll() }
@@ -181,7 +182,8 @@ public final class DiskCache: DiskCaching {
 
     /// Removes entries that have expired, and those that exceed limits that were lowered, and looks for files that a crash left behind.
     ///
-    /// It works in slices, between which others store.
+    /// It works in slices and leaves time for other stores in between.
+    /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``.
     @discardableResult public func removeExpired() async throws(ImageError) -> CacheUsage {
         await drain()
         guard let directory = try await perform({ store throws(ImageError) in try store.directoryForRemoving() })
@@ -212,7 +214,7 @@ public final class DiskCache: DiskCaching {
     }
 
     /// The statistics since the cache was made. ``CacheStatistics/entries`` and ``CacheStatistics/bytes`` are the totals as this process
-    /// knows them: as it last saw each folder, and what it stored and removed since.
+    /// knows them: each folder as last listed, plus its own changes since.
     public var statistics: CacheStatistics {
         var statistics = store.context.counters.withLock { $0 }
         (statistics.entries, statistics.bytes) = (store.usage.entries, store.usage.bytes)
@@ -234,7 +236,7 @@ public final class DiskCache: DiskCaching {
         try await writes.perform { [store] _ throws(ImageError) in try body(store) }
     }
 
-    /// Runs work on the files of a source, or on all files for `nil`, after what was asked for before, even if the calling task is
+    /// Runs work on the files of a source, or on all files for `nil`, after all earlier operations, even if the calling task is
     /// cancelled.
     func inOrder<Result: Sendable>(
         _ name: EntryName?, _ body: @escaping @Sendable (DiskStore) throws(ImageError) -> Result
@@ -266,7 +268,7 @@ public final class DiskCache: DiskCaching {
         return try await task.value.get()
     }
 
-    /// Waits for the stores and removals that began before, and for the removals of what reads found to be damaged.
+    /// Waits for the stores and removals that started before, and for the removals of entries that reads found damaged.
     func drain() async {
         let ticket = order.begin(nil)
         _ = await order.turn(of: ticket)
@@ -311,7 +313,7 @@ public final class DiskCache: DiskCaching {
         }
     }
 
-    /// Learns how full the cache is if no process has noted it, and removes what crashes and former versions left behind, in slices.
+    /// Learns how full the cache is if no process has noted it, and removes leftovers of crashes and former versions, in slices.
     func maintain() async {
         let priority = WorkPriority(.veryLow)
         do throws(ImageError) {

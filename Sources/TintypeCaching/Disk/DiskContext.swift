@@ -35,7 +35,7 @@ final class DiskContext: Sendable {
 
     // MARK: The directory
 
-    /// True if the kernel knows without looking that there is no directory.
+    /// True if the kernel knows without looking that the directory is missing.
     var hasCertainlyNoDirectory: Bool { OpenDirectory.isMissing(path, faults: faults) }
 
     /// The directory for reading; `nil` if there is none, or it can't be read.
@@ -43,7 +43,7 @@ final class DiskContext: Sendable {
         do throws(ImageError) {
             return try existingDirectory()
         } catch {
-            // Logged: no directory is no entries, but any other reason is worth a word.
+            // Logged: a missing directory just means no entries; other reasons are reported.
             return nil
         }
     }
@@ -63,10 +63,10 @@ final class DiskContext: Sendable {
         }
     }
 
-    /// Opens the directory, and creates it if need be. It is not yet the one that others use.
+    /// Opens the directory, and creates it if need be. Other processes don't use it yet.
     func makeDirectory() throws(FileError) -> OpenDirectory { try OpenDirectory.make(path, faults: faults) }
 
-    /// Forgets the directory if the path leads to another one, or none, by now, or it may not be written to any more.
+    /// Forgets the directory if the path leads to another, or none, by now, or it may not be written to any more.
     func checkDirectory() {
         guard let open = directory.withLock({ $0 }) else { return }
         if !open.isCurrent || open.reasonAgainstWriting != nil { forget(open) }

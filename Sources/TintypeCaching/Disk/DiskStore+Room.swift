@@ -2,14 +2,14 @@ internal import FoundationEssentials
 
 /// The sizes of the folders, and making room: the work on files that the ``EvictionHand`` asks for.
 extension DiskStore {
-    /// The file of the sizes, by which a process knows at once how full the cache is.
+    /// The file of the sizes, which tells a process at once how full the cache is.
     static let sizesFile = "sizes"
-    /// The age in microseconds from which an unfinished file is one that a crash left behind.
+    /// The age in microseconds at which an unfinished file counts as left by a crash.
     private static let leftoverAge: Int64 = 3_600_000_000
 
     // MARK: Looking
 
-    /// Lists a folder, sets its sizes right, and removes what has expired or was left behind.
+    /// Lists a folder, sets its sizes right, and removes expired entries and leftovers.
     /// - Parameter mayRemove: false to look only.
     func look(_ visit: EvictionHand.Visit, in directory: OpenDirectory, mayRemove: Bool = true) {
         let aging = Aging(context)
@@ -32,14 +32,14 @@ extension DiskStore {
                 if isLeftover, mayRemove { leftovers.append(("\(path)/\(String(cString: file))", status.modified)) }
             }
         } catch {
-            // A folder that can't be read is not an empty one.
+            // A folder that can't be read isn't an empty folder.
             guard error.isMissing else { return }
         }
         for file in leftovers { _ = try? directory.remove(file.path) { $0.modified == file.modified } }
         hand.withLock { $0.noteListing(entries, of: visit, now: aging.time) }
     }
 
-    /// Lists a folder, if the directory is one to write to.
+    /// Lists a folder, if the directory is writable.
     func look(folder: Int) {
         guard let directory = preparedDirectory else { return }
         look(hand.withLock { $0.visit(folder) }, in: directory)
@@ -56,7 +56,7 @@ extension DiskStore {
     // MARK: Evicting
 
     /// Evicts entries while the limits are exceeded.
-    /// - Parameter bytes: the space to free, beyond what the limits ask for.
+    /// - Parameter bytes: the space to free, beyond the limits.
     /// - Returns: the entries that were evicted.
     @discardableResult func evict(in directory: OpenDirectory, freeing bytes: Int = 0) -> CacheUsage {
         let configuration = context.limits.withLock { $0 }
@@ -141,7 +141,7 @@ extension DiskStore {
         }
     }
 
-    /// Removes what crashes and former versions left in the directory, beside the entries.
+    /// Removes leftovers of crashes and former versions from the directory, beside the entries.
     func removeLeftovers() {
         guard let directory = preparedDirectory else { return }
         let bound = context.time - Self.leftoverAge

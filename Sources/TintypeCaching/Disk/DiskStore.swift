@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import Glibc
 
 /// A disk cache without its queues: every call does its work on the calling thread. ``DiskCache`` explains the design, and sees to it that
-/// operations on one source take turns.
+/// operations on the same source take turns.
 ///
 /// The store changes files, and ``EntryReader`` reads them.
 final class DiskStore: Sendable {
@@ -74,7 +74,7 @@ final class DiskStore: Sendable {
         context.forget(directory)
     }
 
-    /// Makes the folder of entries, and marks it as this cache's. An empty one without the mark is one of a process that ended meanwhile.
+    /// Makes the folder of entries, and marks it as this cache's. An empty folder without the mark belongs to a process that has ended.
     /// - Returns: false if it is another program's, or another process has just cleared it.
     private func makeEntriesFolder(in directory: OpenDirectory) throws(FileError) -> Bool {
         if directory.exists(Self.marker) { return true }
@@ -87,7 +87,7 @@ final class DiskStore: Sendable {
         return directory.exists(Self.marker)
     }
 
-    /// Marks the directory as one whose contents can be made again (Cache Directory Tagging Specification, bford.info/cachedir), or
+    /// Marks the contents of the directory as reproducible (Cache Directory Tagging Specification, bford.info/cachedir), or
     /// removes the mark. A failure doesn't matter.
     private func tag(_ directory: OpenDirectory) {
         let name = "CACHEDIR.TAG"
@@ -117,7 +117,7 @@ final class DiskStore: Sendable {
         var size: Int { FileStatus.allocatedSize(parts.0.count + parts.1.count) }
     }
 
-    /// Stores an entry in place of the one under its key, and evicts others while the limits are exceeded.
+    /// Stores an entry in place of the previous entry under its key, and evicts others while the limits are exceeded.
     ///
     /// The caller's codec has encoded it.
     func store(_ entry: DiskCacheEntry, forKey key: ImageKey) throws(ImageError) {
@@ -161,7 +161,7 @@ final class DiskStore: Sendable {
     /// The totals as this process knows them.
     var usage: CacheUsage { hand.withLock { $0.sizes.total } }
 
-    /// The time of a store, which is later than that of the store before: entries of the same time would be evicted in any order.
+    /// The time of a store, later than the previous store: entries of the same time would be evicted in any order.
     private func nextTime() -> Int64 {
         let time = context.time
         return lastStore.withLock { last in
@@ -296,7 +296,7 @@ final class DiskStore: Sendable {
 
     // MARK: Clearing
 
-    /// The beginning of the names of cleared trees. They are beside the folder of entries, because a full disk has no room for a folder to put
+    /// The start of the names of cleared trees. They are beside the folder of entries, because a full disk has no room for a folder to put
     /// them in.
     private static let trash = "trash."
 
@@ -314,7 +314,7 @@ final class DiskStore: Sendable {
         forget(directory)
     }
 
-    /// Removes up to `limit` files of what was cleared; true if more may be left. Files that the cache has not named stay there.
+    /// Removes up to `limit` files of the cleared trees; true if more may be left. Files that the cache has not named stay there.
     func emptyTrash(limit: Int) -> Bool {
         guard let directory = context.openDirectory(), directory.reasonAgainstWriting == nil else { return false }
         var left = limit
@@ -325,7 +325,7 @@ final class DiskStore: Sendable {
                 let files = (try? directory.list(path)) ?? []
                 for file in files where EntryName(file) != nil || WriterName.isUnfinished(file) {
                     guard left > 0 else { return true }
-                    // One that can't be removed doesn't count, so that the caller doesn't try for ever.
+                    // A file that can't be removed doesn't count, so that the caller doesn't try for ever.
                     if (try? directory.remove("\(path)/\(file)")) != nil { left -= 1 }
                 }
                 try? directory.removeDirectory(path)

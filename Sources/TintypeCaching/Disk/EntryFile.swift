@@ -3,7 +3,8 @@ internal import FoundationEssentials
 
 /// The format of an entry's file: the image's bytes, then a description, then a footer of fixed size.
 ///
-/// The bytes come first so that any viewer opens the file. The description tells all else, so that no index is needed. Numbers are little-endian.
+/// The bytes come first so that any viewer opens the file. The description tells all else, so that no index is needed. Numbers are
+/// little-endian.
 ///
 /// The footer: the checksum of the payload (XXH3, 16 bytes), the checksum of the description (8), the payload's length (8), the
 /// description's length (4), the version (4), and 8 bytes that mark the end of a complete file.
@@ -22,7 +23,7 @@ enum EntryFile {
         var low: UInt64
     }
 
-    /// The digest of a key, by which entries of other keys are told apart: those whose hashes collide.
+    /// The digest of a key, which distinguishes entries whose hashes collide.
     struct KeyDigest: Equatable, Sendable {
         var high: UInt64
         var low: UInt64
@@ -77,13 +78,13 @@ enum EntryFile {
             guard self.payloadSize + trailerSize == fileSize else { return nil }
         }
 
-        /// Returns true if the payload is the one that was written.
+        /// Returns true if the payload is the payload that was written.
         func isIntact(_ payload: UnsafeRawBufferPointer) -> Bool {
             EntryFile.checksum(payload) == payloadChecksum
         }
     }
 
-    /// Returns true if the end of a file is that of a newer version, which is left alone.
+    /// Returns true if the end of a file is from a newer version, whose files are left alone.
     static func isNewer(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard bytes.count >= 12 else { return false }
         var reader = ByteReader(UnsafeRawBufferPointer(rebasing: bytes.suffix(12)))
@@ -114,7 +115,7 @@ enum EntryFile {
 
     // MARK: Writing
 
-    /// Makes the part of a file that follows the payload. One that exceeds ``maximumDescription`` must not be stored.
+    /// Makes the part of a file that follows the payload. An entry that exceeds ``maximumDescription`` must not be stored.
     /// - Parameters:
     ///   - entry: the entry, with its payload.
     ///   - key: the key.

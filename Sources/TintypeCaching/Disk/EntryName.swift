@@ -3,7 +3,7 @@ internal import Glibc
 
 /// The name of an entry's file: a 128-bit hash of the source, and a 64-bit hash of the variant, which is 0 for the original.
 ///
-/// All variants of a source have the same beginning and are in the same folder, so that a folder tells them completely.
+/// All variants of a source have the same start and are in the same folder, so that a folder tells them completely.
 struct EntryName: Hashable, Sendable {
     var sourceHigh: UInt64
     var sourceLow: UInt64
@@ -39,7 +39,7 @@ struct EntryName: Hashable, Sendable {
     /// The number of the folder: the first byte of the source's hash.
     var folder: Int { Int(sourceHigh >> 56) }
 
-    /// True for names of one source.
+    /// True for names of the same source.
     func belongs(toSourceOf other: EntryName) -> Bool {
         sourceHigh == other.sourceHigh && sourceLow == other.sourceLow
     }
@@ -62,8 +62,8 @@ struct EntryName: Hashable, Sendable {
     /// The path of the file in the directory of the cache.
     var path: String { withPath { String(cString: $0) } }
 
-    /// Calls a closure with the path of the file. Every hit makes one, so it is written into memory on the stack.
-    /// - Parameter writer: the writer of an unfinished file, if it is one.
+    /// Calls a closure with the path of the file. Every hit makes a name, so it is written into memory on the stack.
+    /// - Parameter writer: the writer of an unfinished file, if it is unfinished.
     @inline(__always)
     func withPath<Result: ~Copyable, Failure: Error>(
         writer: WriterName? = nil, _ body: (UnsafePointer<CChar>) throws(Failure) -> Result
@@ -85,7 +85,7 @@ struct EntryName: Hashable, Sendable {
         write(47)  // A slash.
         write(UInt64(folder), digits: 2)
         write(47)
-        if writer != nil { write(46) }  // A period, so that nobody takes the file for an entry.
+        if writer != nil { write(46) }  // A period, so that the file isn't taken for an entry.
         write(sourceHigh, digits: 16)
         write(sourceLow, digits: 16)
         write(45)  // A hyphen.
@@ -117,7 +117,7 @@ struct EntryName: Hashable, Sendable {
         self = name
     }
 
-    /// The name that a text begins with.
+    /// The name that a text starts with.
     fileprivate static func prefix(of text: UnsafePointer<CChar>) -> EntryName? {
         guard let high = number(text), let low = number(text + 16), text[32] == 45, let variant = number(text + 33)
         else { return nil }

@@ -36,8 +36,8 @@ final class EntryReader: Sendable {
     // MARK: Entries
 
     /// Looks up a key.
-    /// - Parameter limit: the largest file to read on this thread. What is larger, or would have to wait for the disk or a codec, is
-    ///   ``DiskLookup/unknown``. `nil` to read any, and to wait.
+    /// - Parameter limit: the largest file to read on this thread. An entry that is larger, or would have to wait for the disk or a
+    ///   codec, is ``DiskLookup/unknown``. `nil` to read any, and to wait.
     func lookUp(_ key: ImageKey, atOnce limit: Int?) -> DiskLookup {
         let open = limit == nil ? context.openDirectory() : context.directory.withLock { $0 }
         guard let directory = open else { return limit == nil || context.hasCertainlyNoDirectory ? .none : .unknown }
@@ -148,7 +148,7 @@ final class EntryReader: Sendable {
     }
 }
 
-/// The age at which entries expire now.
+/// The present maximum age of entries.
 struct Aging {
     let expiry: DiskCache.Configuration.Expiry
     /// The present, in microseconds since 1970.
@@ -165,7 +165,7 @@ struct Aging {
     /// Returns true if an entry has expired.
     /// - Parameters:
     ///   - stored: the time of storing, in microseconds since 1970.
-    ///   - modified: the time of the file, which is that of the last use.
+    ///   - modified: the time of the file, which is the time of the last use.
     func isExpired(_ entry: DiskCacheEntry, stored: Int64, modified: Int64, sweeping: Bool = false) -> Bool {
         if let expires = entry.expires, expires.cacheTime <= time { return true }
         // A time in the future counts as now.
@@ -179,7 +179,7 @@ struct Aging {
         }
     }
 
-    /// The time at which and before which entries are too old; `nil` if no age is.
+    /// The latest time of entries that are too old; `nil` if no age is.
     func bound(sweeping: Bool) -> Int64? {
         guard let maximumAge, maximumAge >= .zero else { return nil }
         // With an age of zero, entries live until the next sweep.
@@ -190,7 +190,7 @@ struct Aging {
     /// Returns true if a time is not after the bound, to the millisecond: entries that are stored at the same time have different times.
     static func isOld(_ time: Int64, _ bound: Int64) -> Bool { time / 1_000 <= bound / 1_000 }
 
-    /// The microseconds by which the time of a file may be earlier than the last use: an eighth of the age at which entries go.
+    /// The most that the time of a file may lag behind the last use, in microseconds: an eighth of the age of eviction.
     func tolerance(idleLifetime: Duration?) -> Int64 {
         var tolerance = renewalAge
         if let idleLifetime { tolerance = min(tolerance, idleLifetime.cacheTime / 8) }

@@ -6,16 +6,17 @@ internal import FoundationEssentials
 /// The hand goes from folder to folder, in an order of its own. Of each 64 names or more, the oldest eighth are candidates, and the oldest
 /// candidate goes first. It does no work on files: the caller lists the folders, removes the candidates, and tells the hand about them.
 ///
-/// On six traces the hit ratio is within 0.0016 of exact LRU at 1, 5, and 10 % of what the traces ask for.
+/// On six traces the hit ratio is within 0.0016 of exact LRU at 1, 5, and 10 % of the traces' working set.
 struct EvictionHand: Sendable {
-    /// The names that each store looks at. One of eight is a candidate, so each store brings one, which a full cache needs.
+    /// The names that each store looks at. An eighth of the listed entries are candidates, so a listing brings as many
+    /// candidates as the stores of a full cache need.
     static let pace = 8
     private static let batchSize = 64
     private static let maximumUnremovable = 4_096
     private static let candidateShare = 8
     /// The cost of a folder without names, counted in names.
     private static let leastCost = 2
-    /// The time by which a file may be later than the clock, in microseconds: file systems have clocks of their own.
+    /// The most that the time of a file may be ahead of the clock, in microseconds: file systems have clocks of their own.
     static let clockTolerance: Int64 = 2_000_000
     private static let longestRenewalAge: Int64 = 3_600_000_000
     /// The age where nothing was evicted yet: the first to go are to be the least recently used, too.
@@ -26,14 +27,14 @@ struct EvictionHand: Sendable {
         var name: EntryName
         /// The space that the file takes.
         var size: Int
-        /// The time of the file, which is that of its last use, in microseconds since 1970.
+        /// The time of the file, which is the time of its last use, in microseconds since 1970.
         var modified: Int64
     }
 
     /// A folder that is about to be listed.
     struct Visit: Sendable {
         var folder: Int
-        /// The number of changes when the visit began.
+        /// The number of changes when the visit started.
         fileprivate var changes: UInt32
     }
 
@@ -49,7 +50,7 @@ struct EvictionHand: Sendable {
         var entries: Int
     }
 
-    /// The progress of one search for entries to evict.
+    /// The progress of a search for entries to evict.
     struct Search: Sendable {
         /// The folders that were listed since an entry was evicted.
         fileprivate var listed = 0
@@ -57,15 +58,15 @@ struct EvictionHand: Sendable {
     }
 
     private(set) var sizes = FolderSizes()
-    /// The age at which entries were evicted lately, in microseconds; `nil` if none were.
+    /// The recent age of eviction, in microseconds; `nil` if none were.
     private(set) var evictionAge: Int64?
-    /// The age in microseconds from which a use renews the time of a file. One that is always exact would cost each use a write; one that is
-    /// exact to the minute turns LRU into FIFO where a cache turns over in minutes.
+    /// The age in microseconds at which a use renews the time of a file. Always exact times would cost each use a write; times that are
+    /// exact to the minute turn LRU into FIFO where a cache turns over in minutes.
     var renewalAge: Int64 { min(Self.longestRenewalAge, evictionAge.map { $0 / 8 } ?? Self.firstRenewalAge) }
     private let order: [Int]
     private var place = 0
     private var credit = 0
-    /// The changes of each folder, by which a listing knows that it is out of date.
+    /// The changes of each folder, which show that a listing is out of date.
     private var changes = [UInt32](repeating: 0, count: FolderSizes.folders)
     /// The names that were listed since the last batch.
     private var batch: [Listed] = []
@@ -74,10 +75,10 @@ struct EvictionHand: Sendable {
     /// Entries whose files can't be removed, which would be candidates again and again.
     private var unremovable: Set<EntryName> = []
 
-    /// - Parameter order: the order of the folders, which differs between processes so that they look at different ones.
+    /// - Parameter order: the order of the folders, which differs between processes so that they look at different folders.
     init(order: [Int] = (0..<FolderSizes.folders).shuffled()) { self.order = order }
 
-    /// Takes over what another process saw, before this one has changed anything.
+    /// Takes over what another process saw, before this process has changed anything.
     mutating func restore(_ saved: FolderSizes, evictionAge: Int64?) {
         sizes = saved
         self.evictionAge = evictionAge
@@ -113,12 +114,12 @@ struct EvictionHand: Sendable {
         return visit(order[place])
     }
 
-    /// Begins a look at a folder.
+    /// Starts a look at a folder.
     func visit(_ folder: Int) -> Visit { Visit(folder: folder, changes: changes[folder]) }
 
     /// Takes the entries that a folder has, as it was listed.
     mutating func noteListing(_ entries: [Listed], of visit: Visit, now time: Int64) {
-        // What changed meanwhile is counted already, and may be in the listing or not.
+        // Changes in the meantime are counted already, and may be in the listing or not.
         if changes[visit.folder] == visit.changes {
             sizes.set(entries: entries.count, bytes: entries.reduce(0) { $0 + $1.size }, of: visit.folder)
         }
@@ -130,7 +131,7 @@ struct EvictionHand: Sendable {
 
     private mutating func makeCandidates(_ count: Int, now time: Int64) {
         let latest = time + Self.clockTolerance
-        // A time in the future counts as the oldest: nobody has used the entry since the clock was set back.
+        // A time in the future counts as the oldest: the entry hasn't been used since the clock was set back.
         let sorted = batch.sorted { one, other in
             let (isLate, isOtherLate) = (one.modified > latest, other.modified > latest)
             return isLate == isOtherLate ? one.modified < other.modified : isLate
@@ -147,7 +148,7 @@ struct EvictionHand: Sendable {
     mutating func nextStep(toMeet limits: Limits, _ search: inout Search, now time: Int64) -> Step? {
         guard sizes.total.bytes > limits.bytes || sizes.total.entries > limits.entries else { return nil }
         if candidates.isEmpty, search.listed >= order.count, !batch.isEmpty {
-            // So few names that they are no batch. If they are all that there are, their order is right.
+            // Too few names for a batch. If they are all that there are, their order is right.
             let isAll = batch.count >= sizes.total.entries
             makeCandidates(isAll ? batch.count : max(1, batch.count / Self.candidateShare), now: time)
         }

@@ -4,7 +4,8 @@ internal import Glibc
 
 /// Reading and writing the files of entries.
 extension OpenDirectory {
-    /// The size above which the end of a file has to tell that it is one of an entry, before it is read. A damaged size would cost its memory.
+    /// The size above which the end of a file has to be recognized as an entry's before it is read. A damaged size would cost its
+    /// memory.
     private static let largestUnchecked = 64 << 20
 
     /// The contents of an entry's file.
@@ -15,7 +16,7 @@ extension OpenDirectory {
         case unavailable
     }
 
-    /// Reads the file of an entry. Files of other users, except for the owner of the directory, are no entries.
+    /// Reads the file of an entry. Files of other users, except for the owner of the directory, aren't entries.
     /// - Parameter limit: the largest file to read without waiting for the disk; `nil` to read any, and to wait.
     func contents(of path: UnsafePointer<CChar>, withoutWaiting limit: Int? = nil) throws(FileError) -> Contents {
         func failure(_ code: Int32) -> FileError {
@@ -53,7 +54,7 @@ extension OpenDirectory {
 
     /// The end of a store.
     enum WriteResult {
-        /// The file is there, in place of one of some size, if there was one.
+        /// The file is there, in place of an earlier file of some size, if any.
         case written(replacing: Int?)
         /// The entries were cleared meanwhile, and the file with them.
         case cleared
@@ -103,8 +104,8 @@ extension OpenDirectory {
         return (isDone ? 0 : errno, isThere ? FileStatus(information).allocatedSize : nil)
     }
 
-    /// Sets the time of the last use of an entry, in microseconds since 1970. An entry that was stored meanwhile gets it, too, which changes
-    /// nothing: it is as late. Where files can't be changed, nothing happens.
+    /// Sets the time of the last use of an entry, in microseconds since 1970. An entry that was stored meanwhile gets it, too, which
+    /// changes nothing: it is as late. Where files can't be changed, nothing happens.
     func setTime(_ time: Int64, of name: EntryName) {
         _ = name.withPath { utimensat(descriptor, $0, OpenFile.times(time), Int32(AT_SYMLINK_NOFOLLOW)) }
     }

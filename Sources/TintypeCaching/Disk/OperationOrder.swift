@@ -1,7 +1,7 @@
 /// The stores and removals under way, in the order of the calls.
 ///
-/// Operations on one source take turns; those on different sources don't wait for each other. Reads find the entries of stores under way
-/// at once, and a removal cancels the stores whose turn has not come.
+/// Operations on the same source take turns; operations on different sources don't wait for each other. Reads find the entries of stores
+/// under way at once, and a removal cancels the stores whose turn has not come.
 final class OperationOrder: Sendable {
     /// The part of a name that all variants of a source share.
     fileprivate struct Source: Hashable {
@@ -129,7 +129,7 @@ extension OperationOrder.State {
         return OperationOrder.Ticket(number: lastNumber, source: source)
     }
 
-    /// The index of an operation among those of its source; `nil` if it was cancelled.
+    /// The index of an operation among the operations on its source; `nil` if it was cancelled.
     private func index(of ticket: OperationOrder.Ticket) -> Int? {
         operations[ticket.source]?.firstIndex { $0.number == ticket.number }
     }

@@ -8,15 +8,15 @@ struct FileError: Error, Sendable, CustomStringConvertible {
     var path: String
     var code: Int32
 
-    /// True if there is no such file. Only this error means that.
+    /// True if the file is missing. Only this error means that.
     var isMissing: Bool { code == ENOENT }
     var isExisting: Bool { code == EEXIST }
-    /// True if the volume, or what the user may have of it, is full.
+    /// True if the volume, or the user's quota on it, is full.
     var isDiskFull: Bool { code == ENOSPC || code == EDQUOT }
     /// True if a part of the path is a file, where a folder should be.
     var isNotADirectory: Bool { code == ENOTDIR }
 
-    /// The part that all errors of one kind share, so that the log names each kind once.
+    /// The part that all errors of the same kind share, so that the log names each kind once.
     var cause: String { code == ENOTDIR ? "not a directory" : "\(operation) \(code)" }
 
     /// A sentence, such as `cannot write /tmp/x: No space left on device`.

@@ -57,7 +57,7 @@ extension OpenDirectory {
         try withFolder(of: path, "remove") { folder, name in unlinkat(folder, name, Int32(AT_REMOVEDIR)) == 0 }
     }
 
-    /// Creates a folder, for nobody but the user, unless it is there.
+    /// Creates a folder, for the user alone, unless it is there.
     func makeFolder(_ path: String) throws(FileError) {
         try withFolder(of: path, "create directory") { folder, name in
             mkdirat(folder, name, 0o700) == 0 || errno == EEXIST
@@ -81,7 +81,8 @@ extension OpenDirectory {
         return names
     }
 
-    /// Calls a closure with the name and the status of each file in a folder. Folders, links, and files that are gone meanwhile are left out.
+    /// Calls a closure with the name and the status of each file in a folder. Folders, links, and files that are gone meanwhile are left
+    /// out.
     func forEachFile(in path: String, _ body: (UnsafePointer<CChar>, FileStatus) -> Void) throws(FileError) {
         try forEachName(in: path) { folder, name, type in
             // Not every file system tells the type.

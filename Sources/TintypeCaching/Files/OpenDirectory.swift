@@ -10,8 +10,8 @@ typealias FileFaults = @Sendable (_ operation: String, _ path: String) -> Int32?
 
 /// A directory that is held open, and the files below it.
 ///
-/// All paths are relative to the open directory, and no symbolic link below it is followed, except for a look at a file's status. A directory
-/// that is moved goes on being the same one.
+/// All paths are relative to the open directory, and no symbolic link below it is followed, except for a look at a file's status. A
+/// directory that is moved remains the same directory.
 final class OpenDirectory: Sendable {
     let path: String
     let descriptor: Int32
@@ -36,7 +36,7 @@ final class OpenDirectory: Sendable {
 
     // MARK: Opening
 
-    /// True if the kernel knows without looking that there is no such directory.
+    /// True if the kernel knows without looking that the directory is missing.
     static func isMissing(_ path: String, faults: FileFaults?) -> Bool {
         if let code = faults?("look for directory", path) { return code == ENOENT }
         let file = tintype_open_cached(path, UInt64(O_RDONLY | O_DIRECTORY | O_CLOEXEC))
@@ -55,7 +55,7 @@ final class OpenDirectory: Sendable {
         return try OpenDirectory(path: path, descriptor: file, faults: faults)
     }
 
-    /// Opens a directory, and creates it and those above it if need be, for nobody but the user.
+    /// Opens a directory, and creates it and its parents if need be, for the user alone.
     static func make(_ path: String, faults: FileFaults?) throws(FileError) -> OpenDirectory {
         do throws(FileError) {
             return try open(path, faults: faults)
@@ -135,7 +135,7 @@ final class OpenDirectory: Sendable {
     func open(_ path: UnsafePointer<CChar>, flags: Int32, mode: mode_t = 0, cached: Bool = false) -> Int32 {
         let file = tintype_open_beneath(descriptor, path, UInt64(flags), UInt64(mode), cached ? 1 : 0)
         guard file < 0, !cached, errno == ENOSYS || errno == EPERM || errno == EINVAL else { return file }
-        // An old kernel, or a container that doesn't allow the call: one component after the other.
+        // An old kernel, or a container that doesn't allow the call: component by component.
         var parts = String(cString: path).split(separator: "/").map(String.init)
         let name = parts.popLast() ?? "."
         var folder = descriptor
@@ -154,7 +154,7 @@ final class OpenDirectory: Sendable {
         open(path, flags: O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, cached: cached)
     }
 
-    /// Reads the beginning of a file.
+    /// Reads the start of a file.
     func head(of path: String, count: Int) throws(FileError) -> Data {
         let file = openForReading(path)
         guard file >= 0 else { throw FileError(operation: "read", path: path, code: errno) }

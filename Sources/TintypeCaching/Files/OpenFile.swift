@@ -28,7 +28,7 @@ struct FileBytes: ~Copyable {
         try self.init(of: file, from: size - count, count: count, path: path)
     }
 
-    /// Reads the beginning of an open file, if the kernel has it in memory.
+    /// Reads the start of an open file, if the kernel has it in memory.
     init?(cachedOf file: Int32, count: Int) {
         guard let memory = malloc(max(1, count)) else { return nil }
         guard tintype_read_cached(file, memory, count) == count else {
@@ -69,7 +69,7 @@ enum OpenFile {
         }
     }
 
-    /// Writes two parts, one after the other.
+    /// Writes two parts, in order.
     /// - Returns: zero, or the number of the error.
     static func write(_ parts: (Data, Data), to file: Int32) -> Int32 {
         parts.0.withUnsafeBytes { first in

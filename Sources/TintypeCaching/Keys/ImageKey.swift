@@ -7,6 +7,7 @@ public struct ImageKey: Hashable, Sendable, CustomStringConvertible, Expressible
     /// A hash of both, computed once: a key is looked up several times during a load. It differs from process to process.
     let digest: UInt64
 
+    /// Creates a key. Each parameter sets the property of the same name.
     public init(source: String, variant: ImageVariant = .original) {
         self.source = source
         self.variant = variant
@@ -24,12 +25,14 @@ public struct ImageKey: Hashable, Sendable, CustomStringConvertible, Expressible
         one.digest == other.digest && one.source == other.source && one.variant == other.variant
     }
 
+    /// Hashes a digest of the key, which the key computes only once.
     public func hash(into hasher: inout Hasher) { hasher.combine(digest) }
 
     /// The key of the source's original.
     public var original: ImageKey { variant.isOriginal ? self : ImageKey(source: source) }
 
     /// Returns the key for the image under this key, decoded with the given options; this key itself for the default options.
+    /// - Parameter options: the options for decoding.
     public func decoded(with options: DecodeOptions) -> ImageKey {
         guard options != DecodeOptions() else { return self }
         let made = ImageVariant(options)

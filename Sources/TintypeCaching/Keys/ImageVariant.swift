@@ -1,5 +1,4 @@
-/// The work that made an image of its source, in one canonical spelling: equal work has equal variants, and two different works never
-/// share one.
+/// The work that made an image of its source, in a canonical spelling: variants are equal if and only if the work is.
 public struct ImageVariant: Hashable, Sendable, CustomStringConvertible {
     /// The canonical spelling, such as `fit=400x300;transform=blur(8.0)`; empty for the original.
     public let description: String
@@ -16,7 +15,7 @@ public struct ImageVariant: Hashable, Sendable, CustomStringConvertible {
     /// Creates the variant of decoding, and then transforming, a source.
     ///
     /// - Parameters:
-    ///   - options: The options with which the source is decoded.
+    ///   - options: The options for decoding the source.
     ///   - transformer: The transformer that is applied afterwards.
     public init(_ options: DecodeOptions, transformer: (any ImageTransformer)? = nil) {
         self.init(options, Extras(transformer: transformer))
@@ -76,7 +75,7 @@ public struct ImageVariant: Hashable, Sendable, CustomStringConvertible {
             parts.append("\(name)=\(keys.map(VariantText.escaped).joined(separator: "|"))")
             if extras.transformsVectorImages { parts.append("transformVectors") }
         }
-        // An original is stored as it came, whatever the encoding.
+        // An original is stored as it came, without encoding.
         if !parts.isEmpty, let encoding = extras.encoding?.cacheKey, !encoding.isEmpty {
             parts.append("encode=\(VariantText.escaped(encoding))")
         }

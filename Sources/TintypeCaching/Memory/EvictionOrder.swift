@@ -10,18 +10,18 @@ struct Room {
 /// Decides which entry of a memory cache to evict next: by SIEVE, or by LRU where that works better.
 ///
 /// - **SIEVE** (Zhang et al., 2024): new entries join a queue. A hand moves through it from the oldest entry to the newest. It evicts
-///   the first entry without credit, and takes one credit from each entry that it passes. Each use gives an entry a credit, up to
+///   the first entry without credit, and takes a credit from each entry that it passes. Each use gives an entry a credit, up to
 ///   three.
 /// - A second list is in the order of last use. It is split where a plain LRU cache would be full: LRU would hold the *recent* entries and
-///   would have dropped the *stale* ones. The recent part also has evicted entries (*ghosts*). A ghost that is stored again keeps its
+///   would have dropped the *stale* entries. The recent part also has evicted entries (*ghosts*). A ghost that is stored again keeps its
 ///   credit.
 /// - So each miss and each hit tells how LRU would have done. While LRU would have cost less, the oldest stale entry is evicted instead
 ///   (``LossComparison``).
 /// - A new entry that needs more than a quarter of the capacity is evicted before any other. If it is soon stored again, it stays.
 ///
-/// With ``MemoryCache/Policy/leastRecentlyUsed``, there are no ghosts, and the entry at the end of the second list is evicted.
+/// With ``MemoryCache/Policy/leastRecentlyUsed``, ghosts aren't kept, and the entry at the end of the second list is evicted.
 ///
-/// `Documentation/cache-policy.md` has the measurements.
+/// `Documentation/development/cache-policy.md` has the measurements.
 ///
 /// - Complexity: a use is O(1), everything else O(1), amortized. About 100 bytes for each entry. Ghosts are at most as large as the cache.
 struct EvictionOrder {
@@ -79,7 +79,7 @@ struct EvictionOrder {
 
     /// Adds an entry.
     /// - Parameters:
-    ///   - digest: the hash of its key, by which it is recognized after its eviction. No other entry has it.
+    ///   - digest: the hash of its key, which recognizes it after its eviction. No other entry has it.
     ///   - bytes: the bytes that it counts for.
     /// - Returns: its slot, until it is removed or evicted.
     mutating func insert(_ digest: UInt64, bytes: Int) -> Slot {
@@ -133,7 +133,7 @@ struct EvictionOrder {
         limitRecent(to: room)
     }
 
-    /// Drops what a plain LRU cache of this size would evict.
+    /// Drops the entries that a plain LRU cache of this size would evict.
     private mutating func limitRecent(to room: Room) {
         while recentBytes > room.bytes || recent.count > room.count, !recent.isEmpty {
             let slot = recent.last
@@ -156,7 +156,7 @@ struct EvictionOrder {
     /// Removes the entry to evict and returns its slot; `nil` if there is none.
     /// - Parameters:
     ///   - room: the limits to keep to.
-    ///   - newcomer: the new entry that exceeded the capacity, if there is one. It may be evicted itself.
+    ///   - newcomer: the new entry that exceeded the capacity, if any. It may be evicted itself.
     mutating func evict(to room: Room, newcomer: Slot? = nil) -> Slot? {
         limitRecent(to: room)
         guard let slot = victim(room, newcomer) else { return nil }

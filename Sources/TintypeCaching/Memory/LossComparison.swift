@@ -4,16 +4,16 @@
 /// that loss is forgotten. So no sequence of requests costs much more than with LRU, and the policy gets another chance when
 /// the requests change.
 struct LossComparison {
-    /// The excess cost, relative to LRU, at which the policy is abandoned.
+    /// The excess cost, relative to LRU, that ends the policy.
     private static let tolerance = 0.01
     /// The fraction of the tolerance below which the policy is tried again.
     private static let pardon = 0.25
-    /// The largest advantage that is counted, so that a long good phase does not offset a long bad one.
+    /// The largest advantage that is counted, so that a long good phase does not offset a long bad phase.
     private static let credit = 0.02
-    /// The number of fills of the cache after which about two thirds of past misses are forgotten.
+    /// The number of fills of the cache that make it forget about two thirds of past misses.
     private static let memory = 40.0
 
-    /// The cost of the policy's misses in excess of those of LRU.
+    /// The cost of the policy's misses in excess of LRU's misses.
     private var regret = 0.0
     private var lossOfLRU = 0.0
     private(set) var prefersLRU = false

@@ -3,7 +3,7 @@ extension MemoryCache {
     public struct Configuration: Sendable, Hashable {
         /// The most bytes that the pixels of all images may use.
         public var capacity: ByteCount
-        /// The bytes that remain after a purge, which begins when ``capacity`` is exceeded; `nil` for the capacity itself, so
+        /// The bytes that remain after a purge, which starts when ``capacity`` is exceeded; `nil` for the capacity itself, so
         /// that only as many images as necessary are evicted.
         public var capacityAfterPurge: ByteCount?
         /// The largest number of images; `nil` for no limit.
@@ -11,13 +11,13 @@ extension MemoryCache {
         /// The largest image that is stored; `nil` for the capacity. Larger images are found only while another part of the
         /// program holds them.
         public var maximumEntryBytes: ByteCount?
-        /// The time for which an image stays in the cache after it was stored; `nil` for no limit.
+        /// The time that an image stays in the cache after it was stored; `nil` for no limit.
         public var timeToLive: Duration?
         /// The order of eviction.
         public var policy: Policy
         /// The largest number of images in each class of sizes, in addition to the other limits; empty for no limit. An image
         /// belongs to the smallest class that it fits in. Images that are larger than every class aren't stored. A full class
-        /// evicts its least recently used image, whatever the policy.
+        /// evicts its least recently used image under every policy.
         ///
         /// ```swift
         /// configuration.sizeClasses = [
@@ -31,6 +31,8 @@ extension MemoryCache {
         /// True to still find evicted images while another part of the program holds them; this is the default.
         public var keepsWeakReferences: Bool
 
+        /// Creates a configuration. Each parameter sets the property of the same name.
+        /// - Parameter capacity: the most memory; `nil` for a share of the machine's or the container's memory.
         public init(
             capacity: ByteCount? = nil, capacityAfterPurge: ByteCount? = nil, maximumCount: Int? = nil,
             maximumEntryBytes: ByteCount? = nil, timeToLive: Duration? = nil, policy: Policy = .adaptive,
@@ -48,9 +50,9 @@ extension MemoryCache {
         }
     }
 
-    /// The order in which images are evicted when the cache is full.
+    /// The order of eviction when the cache is full.
     public enum Policy: Sendable, Hashable, CaseIterable {
-        /// Evicts the images that were not used again first, or the least recently used ones where that works better, such as
+        /// Evicts the images that were not used again first, or the least recently used images where that works better, such as
         /// in a feed that is scrolled back. A new image that needs more than a quarter of the capacity has to be requested
         /// twice before other images are evicted for it.
         case adaptive
@@ -65,6 +67,7 @@ extension MemoryCache {
         /// The largest number of images in the class.
         public var count: Int
 
+        /// Creates a size class. Each parameter sets the property of the same name.
         public init(upTo: ByteCount, count: Int) {
             self.upTo = upTo
             self.count = count
@@ -73,15 +76,19 @@ extension MemoryCache {
 
     /// The fractions of the capacity, from 0 to 1, that remain at each level of memory pressure.
     public struct Watermarks: Sendable, Hashable {
+        /// The fraction that remains at ``MemoryPressure/Level/warning``.
         public var warning: Double
+        /// The fraction that remains at ``MemoryPressure/Level/critical``.
         public var critical: Double
 
+        /// Creates watermarks. Each parameter sets the property of the same name.
         public init(warning: Double = 0.5, critical: Double = 0.1) {
             self.warning = warning
             self.critical = critical
         }
 
         /// Returns the fraction that remains at a level.
+        /// - Parameter level: the level of memory pressure.
         public func fraction(at level: MemoryPressure.Level) -> Double {
             let fraction =
                 switch level {

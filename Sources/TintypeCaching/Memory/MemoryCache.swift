@@ -16,7 +16,7 @@ internal import Logging
 ///
 /// The order of eviction adapts to the requests, see ``Policy/adaptive``. You can choose plain LRU instead.
 ///
-/// One lock guards everything: a hit takes it for some dozens of nanoseconds.
+/// A single lock guards everything: a hit takes it for some dozens of nanoseconds.
 ///
 /// - Complexity: a lookup is O(1) and allocates nothing. Storing and evicting are O(1) for each image, amortized; with
 ///   ``Configuration/sizeClasses``, storing is O(n).
@@ -25,6 +25,8 @@ public final class MemoryCache: MemoryCaching {
     private let now: @Sendable () -> Duration
     private let subscription = MemoryPressure.Subscription()
 
+    /// Creates a cache.
+    /// - Parameter configuration: the limits and the policy.
     public convenience init(_ configuration: Configuration = Configuration()) {
         let start = ContinuousClock.now
         self.init(configuration, now: { ContinuousClock.now - start })
@@ -95,6 +97,7 @@ public final class MemoryCache: MemoryCaching {
     }
 
     /// Observes a source of memory pressure and trims the cache accordingly; `nil` ends the observation.
+    /// - Parameter pressure: the source of memory pressure; `nil` for none.
     public func observe(_ pressure: MemoryPressure?) {
         subscription.replace(with: pressure) { [weak self] level in self?.trim(level) }
         if let absence = MemoryPressure.takeAbsence() {
@@ -102,6 +105,7 @@ public final class MemoryCache: MemoryCaching {
         }
     }
 
+    /// The hits, misses, stores, and contents of the cache.
     public var statistics: CacheStatistics { state.withLock { $0.statistics } }
 
     private func time() -> Int64 { now().inNanoseconds }

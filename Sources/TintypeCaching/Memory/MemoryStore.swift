@@ -63,7 +63,7 @@ struct MemoryStore {
         return entries[slot].image
     }
 
-    /// Returns the image of a key, which may be one that was evicted and is still in use, and counts a hit or a miss.
+    /// Returns the image of a key, even if it was evicted and is still in use, and counts a hit or a miss.
     mutating func image(forKey key: ImageKey, now: () -> Int64) -> Image.Storage? {
         if let image = hit(key, now: now) { return image }
         guard let entry = held[key], let image = entry.image, isCurrent(entry.deadline, now: now) else {
@@ -98,7 +98,7 @@ struct MemoryStore {
 
     /// - Parameter cost: the bytes that the image counts for; `nil` for the size of its pixels.
     mutating func store(_ image: Image, forKey key: ImageKey, cost: Int? = nil, now: () -> Int64) {
-        // Also an entry of another key with the same digest, since a digest has one slot.
+        // Also an entry of another key with the same digest, since a digest has a single slot.
         if let old = slots[key.digest] { remove(entries[old].key) }
         remove(key)
         statistics.stores += 1
@@ -112,7 +112,7 @@ struct MemoryStore {
         sweepExpired(2, now: now)
     }
 
-    /// Returns the bytes that a key counts for: none for a name or an ordinary URL, all for a longer one, such as a `data:` URL
+    /// Returns the bytes that a key counts for: none for a name or an ordinary URL, all for a longer key, such as a `data:` URL
     /// that contains the image.
     private static func cost(of key: ImageKey) -> Int {
         let bytes = key.source.utf8.count + key.variant.description.utf8.count
@@ -145,7 +145,7 @@ struct MemoryStore {
         if variants[key.source]?.isEmpty == true { variants[key.source] = nil }
     }
 
-    /// - Returns: false if there was none, or one that nobody holds any more.
+    /// - Returns: false if there was none, or the program no longer holds it.
     @discardableResult mutating func remove(_ key: ImageKey) -> Bool {
         if let slot = find(key) {
             order.remove(slot)
@@ -230,7 +230,7 @@ struct MemoryStore {
         enforceLimits()
     }
 
-    /// Evicts entries until all limits hold. A purge keeps one image that fits the capacity, even if it exceeds the lower
+    /// Evicts entries until all limits hold. A purge keeps a single image that fits the capacity, even if it exceeds the lower
     /// watermark. Otherwise an image could be evicted as soon as it is stored.
     private mutating func enforceLimits(newcomer: Slot? = nil) {
         let room = limits.room
@@ -280,7 +280,7 @@ struct MemoryStore {
     private mutating func demote(_ slot: Slot) {
         var entry = take(slot)
         statistics.evictions += 1
-        // Taken from the table, so that this reference is the only one if no other part of the program holds the image.
+        // Taken from the table, so that this reference is the only reference if no other part of the program holds the image.
         if isKnownUniquelyReferenced(&entry.image) { forgetVariant(entry.key) } else { hold(entry) }
         discard(entry.image)
     }

@@ -12,7 +12,7 @@ struct SlotList {
 
 /// Links of lists of slots, stored in an array: moving a slot allocates nothing and changes no reference count.
 ///
-/// A slot is in at most one list of the same links.
+/// A slot is never in two lists of the same links.
 struct SlotLinks {
     private struct Link {
         var previous = SlotList.end
@@ -21,7 +21,7 @@ struct SlotLinks {
 
     private var links: [Link] = []
 
-    /// Makes room for one more slot.
+    /// Makes room for another slot.
     mutating func grow() { links.append(Link()) }
 
     func next(after slot: Slot) -> Slot { links[slot].next }

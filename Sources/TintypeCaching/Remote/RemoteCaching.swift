@@ -9,17 +9,27 @@ public import FoundationEssentials
 /// ```
 ///
 /// The store may be slow, fail, return wrong bytes, or be absent. Its methods are called from several tasks at once, and their tasks are
-/// cancelled at the deadline. They suspend, and never block their thread, of which Swift has few.
+/// cancelled at the deadline. They suspend, and never block their thread, since Swift has few threads.
 ///
 /// A name is 49 characters long: hexadecimal digits and a hyphen. It is a hash, the same on every machine, and the names of all variants of
 /// a source have their first 33 characters in common.
 public protocol RemoteCaching: Sendable {
     /// Returns the bytes under a name; `nil` if there are none.
+    /// - Parameter name: the name of the entry.
+    /// - Throws: the errors of the store.
     func get(_ name: String) async throws -> Data?
     /// Stores bytes, and replaces those that were there.
+    /// - Parameters:
+    ///   - data: the bytes.
+    ///   - name: the name of the entry.
+    /// - Throws: the errors of the store.
     func put(_ data: Data, as name: String) async throws
     /// Removes the bytes under a name, if there are any.
+    /// - Parameter name: the name of the entry.
+    /// - Throws: the errors of the store.
     func remove(_ name: String) async throws
-    /// Removes everything whose name begins with a prefix.
+    /// Removes everything whose name starts with a prefix.
+    /// - Parameter prefix: the start of the names.
+    /// - Throws: the errors of the store.
     func removeAll(withPrefix prefix: String) async throws
 }

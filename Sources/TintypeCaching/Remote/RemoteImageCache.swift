@@ -3,16 +3,18 @@ internal import Logging
 
 /// A cache of encoded images on another machine, as the lowest of several ``ImageCaches``.
 ///
-/// No question waits for it longer than the deadline, and no load fails because of it: a late, failed, or wrong answer is a miss. An answer is
-/// verified like a file of the disk cache: its checksums, its key, its format, and its age.
+/// No question waits for it longer than the deadline, and no load fails because of it: a late, failed, or wrong answer is a miss. An answer
+/// is verified like a file of the disk cache: its checksums, its key, its format, and its age.
 ///
-/// It has only what anybody may see: no image of a local file, of a response that is `private` or `no-store`, or of one for requests with credentials or
-/// with other header fields that select it. A response that doesn't say that it is for one user is taken to be for all. User info and query values of
-/// URLs aren't sent. Entries go out as they are, also where the disk cache encrypts them.
+/// It has only public images: no image of a local file, of a response that is `private` or `no-store`, or of a response to requests with
+/// credentials or with other header fields that select the response. A response that doesn't say that it is for a single user is taken to
+/// be for all. User info and query values of URLs aren't sent. Entries go out as they are, also where the disk cache encrypts them.
 ///
-/// At most 64 operations run at a time, each of which may hold an entry. While so many are unanswered, others are misses at once, and removals fail.
+/// At most 64 operations run at a time, and each may hold an entry. While so many are unanswered, others are misses at once, and
+/// removals fail.
 ///
-/// The store is shared, so ``removeAll(from:)`` leaves it alone. Checksums aren't signatures: whoever may write to the store can replace images.
+/// The store is shared, so ``removeAll(from:)`` leaves it alone. Checksums aren't signatures: a user who may write to the store can replace
+/// images.
 public final class RemoteImageCache: ImageCaching {
     private struct State {
         var running = 0
@@ -36,7 +38,7 @@ public final class RemoteImageCache: ImageCaching {
     ///   - remote: the store.
     ///   - deadline: the longest time that an operation may take.
     ///   - maximumEntryBytes: the largest entry that is stored or accepted.
-    ///   - maximumAge: the age from which on an entry isn't accepted.
+    ///   - maximumAge: the age at which entries stop being accepted.
     public convenience init(
         _ remote: any RemoteCaching, deadline: Duration = .milliseconds(250),
         maximumEntryBytes: ByteCount = .megabytes(50), maximumAge: Duration = .seconds(7 * 86_400)
@@ -116,7 +118,12 @@ public final class RemoteImageCache: ImageCaching {
             && !response.variesOn.contains("*")
     }
 
-    /// Stores an entry that anybody may see. Errors are logged. What is no longer current after the store is removed again, however late that is.
+    /// Stores an entry that anybody may see. Errors are logged. An entry that turns out to be outdated after the store is removed again,
+    /// however late.
+    /// - Parameters:
+    ///   - entry: the encoded image with its properties.
+    ///   - key: the key.
+    ///   - isCurrent: the condition. Returns true to store.
     public func store(
         _ entry: DiskCacheEntry, forKey key: ImageKey, while isCurrent: @escaping @Sendable () -> Bool
     ) async {
@@ -141,13 +148,19 @@ public final class RemoteImageCache: ImageCaching {
     }
 
     /// Returns true for ``CacheLayers/disk`` if there is a valid entry. It takes as long as reading it.
+    /// - Parameters:
+    ///   - key: the key.
+    ///   - layers: the layers, in memory or on disk.
     public func contains(_ key: ImageKey, in layers: CacheLayers) async -> CacheLayers {
         guard layers.contains(.disk), await entry(forKey: key) != nil else { return [] }
         return .disk
     }
 
     /// Removes an entry.
-    /// - Returns: true, since the store doesn't tell whether there was one.
+    /// - Parameters:
+    ///   - key: the key.
+    ///   - layers: the layers, in memory or on disk.
+    /// - Returns: true, since the store doesn't tell whether it had an entry.
     /// - Throws: ``ImageError/Code/cacheWriteFailed`` if the store didn't confirm it within the deadline.
     @discardableResult
     public func remove(_ key: ImageKey, from layers: CacheLayers) async throws(ImageError) -> Bool {
@@ -155,7 +168,10 @@ public final class RemoteImageCache: ImageCaching {
     }
 
     /// Removes every variant of a source.
-    /// - Returns: true, since the store doesn't tell whether there was one.
+    /// - Parameters:
+    ///   - source: the source: the key of its original.
+    ///   - layers: the layers, in memory or on disk.
+    /// - Returns: true, since the store doesn't tell whether it had an entry.
     /// - Throws: ``ImageError/Code/cacheWriteFailed`` if the store didn't confirm it within the deadline.
     @discardableResult
     public func removeAll(ofSource source: String, from layers: CacheLayers) async throws(ImageError) -> Bool {
@@ -182,6 +198,7 @@ public final class RemoteImageCache: ImageCaching {
     }
 
     /// Does nothing: other programs use the store, too.
+    /// - Parameter layers: the layers, in memory or on disk.
     public func removeAll(from layers: CacheLayers) async {}
 
     public func flush() async {}
@@ -214,7 +231,7 @@ public final class RemoteImageCache: ImageCaching {
         return first ?? nil
     }
 
-    /// Logs the first error. One of an operation that was cancelled says nothing about the store.
+    /// Logs the first error. The error of a cancelled operation says nothing about the store.
     private func note(_ error: any Error) {
         guard !Task.isCancelled, state.withLock({ !$0.hasLogged }) else { return }
         state.withLock { $0.hasLogged = true }

@@ -11,8 +11,8 @@ package enum HTTPDate {
         "dec": 12,
     ]
 
-    /// - Parameter now: The time by which a year of two digits is understood: it is at most 50 years ahead.
-    /// - Returns: `nil` if the text is no such date.
+    /// - Parameter now: The reference time for years of two digits: such a year is at most 50 years ahead.
+    /// - Returns: `nil` if the text isn't such a date.
     package static func date(_ text: String, now: Date = Date()) -> Date? {
         guard text.utf8.count <= 40 else { return nil }
         let words = text.split(separator: " ", omittingEmptySubsequences: false)
@@ -53,7 +53,7 @@ package enum HTTPDate {
         return Int(text)
     }
 
-    /// The days from 1970 to a date of the Gregorian calendar. Years begin with March, so that the leap day is the last one.
+    /// The days from 1970 to a date of the Gregorian calendar. Years start with March, so that the leap day is the last.
     private static func days(_ year: Int, _ month: Int, _ day: Int) -> Int {
         let year = month <= 2 ? year - 1 : year
         let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1

@@ -6,7 +6,7 @@ private final class ResponseCompanion: ImageCompanion {
 }
 
 extension Image {
-    /// The response that brought the image; `nil` for a new image, or one that the program stored.
+    /// The response that brought the image; `nil` for a new image, or an image that the program stored.
     package var response: StoredResponse? { (companion as? ResponseCompanion)?.response }
 
     /// Returns the same image for a cache, with the response that brought it.

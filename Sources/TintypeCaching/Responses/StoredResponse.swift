@@ -1,13 +1,14 @@
 internal import CXXHash
 public import FoundationEssentials
 
-/// The part of an HTTP response that decides how long its stored body may be used, and for which requests (RFC 9111).
+/// The part of an HTTP response that decides how long its stored body may be used, and which requests may use it (RFC 9111).
 ///
 /// It is stored with the body, on disk and in memory. It has the values of no header field of the request, only their digests.
 public struct StoredResponse: Sendable, Hashable {
     /// The status of the response; `nil` if the loader doesn't speak HTTP.
     public let statusCode: Int?
-    /// The header fields that matter to a cache, by lowercase names: `age`, `cache-control`, `date`, `expires`, `last-modified`, and `vary`.
+    /// The header fields that matter to a cache, by lowercase names: `age`, `cache-control`, `date`, `expires`, `last-modified`, and
+    /// `vary`.
     public private(set) var headers: [String: String]
     /// The time when the request was sent.
     public private(set) var requestTime: Date
@@ -18,11 +19,11 @@ public struct StoredResponse: Sendable, Hashable {
     /// True if a request without header fields selects the response.
     package private(set) var isForPlainRequests = true
 
-    /// The directives in front of those of a response after a redirect. Of several numbers, the smallest counts.
+    /// The directives in front of a response's directives after a redirect. Of several numbers, the smallest counts.
     package static let redirectDirectives = "max-age=0, stale-while-revalidate=0, "
 
     private static let fieldNames = ["age", "cache-control", "date", "expires", "last-modified", "vary"]
-    /// The longest value that is kept. Longer ones are hostile, and replaced with the most cautious value.
+    /// The longest value that is kept. Longer lists are hostile, and replaced with the most cautious value.
     private static let maximumLength = 4_096
 
     /// - Parameters:
@@ -82,7 +83,7 @@ public struct StoredResponse: Sendable, Hashable {
         by headers: [String: String], request: SelectingFields, requestTime: Date, responseTime: Date
     ) -> StoredResponse {
         var renewed = self
-        // An age or date that isn't sent anew isn't that of the new message.
+        // An age or date that isn't sent anew isn't the new message's.
         renewed.headers["age"] = nil
         renewed.headers["date"] = nil
         renewed.merge(headers)
@@ -138,7 +139,7 @@ public struct StoredResponse: Sendable, Hashable {
     }
 }
 
-/// The header fields of a request that can select one of several responses of a URL.
+/// The header fields of a request that can select among several responses of a URL.
 package struct SelectingFields: Sendable {
     /// By lowercase names.
     private var fields: [String: String] = [:]
@@ -158,7 +159,7 @@ package struct SelectingFields: Sendable {
         }
     }
 
-    /// A digest of the value of a field, in which white space between list elements doesn't count; empty if there is no such field.
+    /// A digest of the value of a field, ignoring white space between list elements; empty without such a field.
     func digest(of name: String) -> String {
         guard let value = fields[name] else { return "" }
         var text = name + "\n"

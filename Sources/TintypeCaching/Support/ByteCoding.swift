@@ -1,6 +1,6 @@
 internal import FoundationEssentials
 
-/// Appends numbers and strings. The length of a string or data that is `nil` is all ones.
+/// Appends numbers and strings. The length of a string or data that is `nil` has all bits set.
 struct ByteWriter {
     var bytes: [UInt8] = []
 

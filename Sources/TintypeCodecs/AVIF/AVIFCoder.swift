@@ -9,24 +9,31 @@ public import TintypeImages
 /// - PQ and HLG are tone-mapped to sRGB unless the options keep the source's color space or high dynamic range. With
 ///   ``DecodeOptions/decodeToHDR``, 10 and 12 bits are preserved. Decoding doesn't apply gain maps; see
 ///   ``HEIFGainMap``.
-/// - libavif decodes an image in one call. So cancellation takes effect before and after it, between the frames of a sequence,
+/// - libavif decodes an image in a single call. So cancellation takes effect before and after it, between the frames of a sequence,
 ///   and while rows are converted.
 /// - A truncated still image has no partial image, because AV1 decoders only return whole frames. A truncated sequence has the
 ///   frames before the missing part, if the options allow a partial image.
-/// - A damaged frame of a sequence leaves the one before it in place, up to the next keyframe, if the options allow a partial image.
+/// - A damaged frame of a sequence leaves the frame before it in place, up to the next keyframe, if the options allow a partial image.
 /// - The number of times that a sequence is played is read from the edit list of its track.
 public struct AVIFCoder: AnimatedImageCoder {
-    /// The decoders that libavif can be built with. If the selected one is missing, reading an image throws
+    /// The decoders that libavif can be built with. If the selected decoder is missing, reading an image throws
     /// ``ImageError/Code/formatNotEnabled``.
     public enum Decoder: String, Sendable, Hashable, CaseIterable {
-        /// The first one that libavif has, which is dav1d in Debian.
+        /// The first decoder that libavif has, which is dav1d in Debian.
         case automatic
-        case dav1d, libgav1, aom
+        /// dav1d, usually the fastest.
+        case dav1d
+        /// libgav1, made for small devices.
+        case libgav1
+        /// The reference decoder of AV1.
+        case aom
     }
 
     /// The library that decodes the AV1 data.
     public let decoder: Decoder
 
+    /// Creates a coder.
+    /// - Parameter decoder: the library that decodes AV1.
     public init(decoder: Decoder = .automatic) { self.decoder = decoder }
 
     public var decodableFormats: Set<ImageFormat> { [.avif] }
@@ -54,6 +61,11 @@ public struct AVIFCoder: AnimatedImageCoder {
     ///
     /// Pixels of 16 bits are written with 10 bits, or with 12, the maximum of AVIF, if their source had more than 10. High
     /// dynamic range is written as PQ with ``EncodeOptions/HDREncoding/isoHDR``, and otherwise tone-mapped.
+    /// - Parameters:
+    ///   - image: the image.
+    ///   - format: the format of the file.
+    ///   - options: the options for encoding.
+    ///   - context: the resources of the call, and its cancellation.
     /// - Throws: ``ImageError/Code/encodeFailed`` for a side over 32,768 pixels, and if the limit of bytes is too small.
     public func encode(
         _ image: Image, as format: ImageFormat, options: EncodeOptions, context: EncodeContext

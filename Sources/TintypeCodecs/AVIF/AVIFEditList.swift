@@ -2,7 +2,7 @@
 internal import FoundationEssentials
 
 /// Adds to an image sequence the number of times that it is played, which the installed libavif can't write: an edit list with the
-/// flag `RepeatEdits` in each track, whose duration is that of all repetitions (ISO/IEC 14496-12, section 8.6.6).
+/// flag `RepeatEdits` in each track, whose duration covers all repetitions (ISO/IEC 14496-12, section 8.6.6).
 struct AVIFEditList {
     private struct Box {
         var type: String
@@ -11,7 +11,7 @@ struct AVIFEditList {
         var contents: Range<Int>
     }
 
-    /// An `edts` box with one entry of 64 bits.
+    /// An `edts` box with a single entry of 64 bits.
     private static let size = 44
 
     private var bytes: [UInt8]
@@ -136,7 +136,7 @@ struct AVIFEditList {
 
     private mutating func add(_ count: Int, toSizeAt place: Int) { set(number(at: place, 4) + count, at: place, 4) }
 
-    /// A number that lies within the bytes; the largest one where it has more than 63 bits.
+    /// A number that lies within the bytes; the largest number where it has more than 63 bits.
     private func number(at place: Int, _ count: Int) -> Int {
         let value = bytes[place..<place + count].reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
         return Int(clamping: value)

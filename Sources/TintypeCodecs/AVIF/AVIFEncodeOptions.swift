@@ -3,7 +3,7 @@ public import TintypeImages
 /// AVIF-specific encoding options. Without the package trait `AVIF` they have no effect.
 public struct AVIFEncodeOptions: FormatEncodeOptions {
     /// The encoding speed, from 0 for the smallest file to 10 for the fastest. At 6, the default, a megapixel takes about a
-    /// second of one core.
+    /// second of a core.
     public var speed = 6
     /// The resolution of color, half by default. Lossless files always have the full resolution.
     public var subsampling = ChromaSubsampling.half
@@ -13,13 +13,14 @@ public struct AVIFEncodeOptions: FormatEncodeOptions {
     /// The library that writes the AV1 data.
     public var codec = Codec.automatic
 
-    /// The encoders that libavif can be built with. Selecting a missing one is an error.
+    /// The encoders that libavif can be built with. Selecting a missing codec is an error.
     ///
     /// SVT-AV1 is not among them: in a process of root, it gives the calling thread a real-time priority (`SCHED_FIFO`, in 1.4)
-    /// and does not reset it. One such thread that waits actively blocks the machine.
+    /// and does not reset it. A single such thread that waits actively blocks the machine.
     public enum Codec: String, Sendable, Hashable, CaseIterable {
-        /// The first one that libavif has, which is libaom in Debian.
+        /// The first encoder that libavif has, which is libaom in Debian.
         case automatic
+        /// The reference encoder of AV1.
         case aom
         /// Does not support `EncodeOptions.lossless`.
         case rav1e

@@ -16,7 +16,7 @@ struct AVIFEncoder {
         source = job.image
     }
 
-    /// The file; of the highest quality up to the one that is asked for that keeps to the limit of bytes.
+    /// The file; of the highest quality, up to the requested quality, that keeps to the limit of bytes.
     func encode() throws(ImageError) -> Data {
         try job.check(options.avif.speed, in: 0...10, "avif.speed")
         try job.check(options.avif.alphaQuality, in: 0...1, "avif.alphaQuality")
@@ -72,7 +72,7 @@ struct AVIFEncoder {
     /// The planes of a frame, to be destroyed by the caller.
     private func picture(_ pixels: PixelBuffer) throws(ImageError) -> UnsafeMutablePointer<avifImage> {
         let format = options.lossless ? AVIF_PIXEL_FORMAT_YUV444 : options.avif.subsampling.format
-        // High dynamic range needs 10 bits; 12, which fewer decoders read, are for what has more.
+        // High dynamic range needs 10 bits; 12, which fewer decoders read, are for sources with more.
         let bits: UInt32 = pixels.format == .rgba8 ? 8 : source.properties.bitsPerComponent <= 10 ? 10 : 12
         guard let image = avifImageCreate(UInt32(pixels.width), UInt32(pixels.height), bits, format) else {
             throw job.failure("libavif has no memory for \(pixels.size) pixels")

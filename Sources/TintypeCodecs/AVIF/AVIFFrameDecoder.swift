@@ -42,7 +42,7 @@ final class AVIFFrameDecoder: AnimationFrames {
 
     func rewind() throws(ImageError) { try seek(to: 0) }
 
-    /// Moves to a frame. libavif begins at the nearest earlier keyframe.
+    /// Moves to a frame. libavif starts at the nearest earlier keyframe.
     func seek(to index: Int) throws(ImageError) {
         next = min(max(0, index), info.frameCount)
         isPartial = false
@@ -56,9 +56,9 @@ final class AVIFFrameDecoder: AnimationFrames {
         do throws(ImageError) { image = try reader.image(at: next) } catch {
             guard error.isDamage, next > 0, properties.decodeOptions.allowsPartialImage else { throw error }
             isPartial = true
-            // The frames of a sequence before the one that is cut are whole.
+            // The frames of a sequence before the frame that is cut are whole.
             guard let shown, !reader.isTruncated else { return nil }
-            // The frame before a damaged one stays. Those behind it can be decoded again from the next keyframe on.
+            // The frame before a damaged frame stays. Those behind it can be decoded again from the next keyframe on.
             defer { next += 1 }
             return ImageFrame(pixels: shown, duration: info.frameDurations[next])
         }

@@ -41,7 +41,7 @@ struct AVIFPixels {
         return try sink.finish()
     }
 
-    /// The matrices that no sums of luma and chroma undo (H.273, table 4): constant luminance, ICtCp, and what is reserved.
+    /// The matrices that no sums of luma and chroma undo (H.273, table 4): constant luminance, ICtCp, and reserved numbers.
     private static let unsupportedMatrices: Set<Int> = [3, 10, 11, 13, 14]
 
     private func picture() throws(ImageError) -> PlanarPicture {

@@ -3,7 +3,7 @@ internal import CAVIF
 internal import FoundationEssentials
 internal import TintypeImages
 
-/// One libavif decoder and the bytes that it reads.
+/// A libavif decoder and the bytes that it reads.
 final class AVIFReader {
     let info: ImageInfo
     let profile: Data?
@@ -86,7 +86,7 @@ final class AVIFReader {
         decoder.pointee.maxThreads = 1
         decoder.pointee.ignoreExif = readsMetadata ? AVIF_FALSE : AVIF_TRUE
         decoder.pointee.ignoreXMP = readsMetadata ? AVIF_FALSE : AVIF_TRUE
-        // What old encoders left out is no reason to refuse their images.
+        // Old encoders' omissions don't justify refusing their images.
         decoder.pointee.strictFlags = avifStrictFlags(AVIF_STRICT_DISABLED.rawValue)
         decoder.pointee.imageSizeLimit = UInt32(max(1, min(limits.maximumPixels, 16_384 * 16_384)))
         decoder.pointee.imageCountLimit = UInt32(clamping: max(1, limits.maximumFrames))
@@ -103,7 +103,7 @@ final class AVIFReader {
     ) -> ImageInfo {
         let count = max(1, Int(decoder.pointee.imageCount))
         let track = tracks.first { $0.handler == "pict" && $0.references["auxl"] == nil }
-        // libavif 0.11 takes the first auxiliary track for transparency, whatever it says that it is.
+        // libavif 0.11 takes the first auxiliary track for transparency, whatever its declared purpose.
         let auxiliary = count > 1 ? tracks.first { $0.references["auxl", default: []].contains(track?.id ?? -1) } : nil
         let isAlpha = auxiliary?.auxiliaryType.map(MediaTrack.alphaTypes.contains) ?? true
         return ImageInfo(
@@ -131,8 +131,8 @@ final class AVIFReader {
     /// No file has more tracks.
     private static let maximumTracks = 64
 
-    /// Leaves one run in each table of times. libavif goes through all runs for each frame before a frame that it decodes, and the times
-    /// are read from the original.
+    /// Leaves a single run in each table of times. libavif goes through all runs for each frame before a frame that it decodes, and the
+    /// times are read from the original.
     private static func shortenTimes(_ copy: UnsafeMutableRawBufferPointer, _ boxes: TopLevelBoxes) {
         guard let moov = boxes.first("moov"), moov.isComplete, let base = copy.baseAddress else { return }
         let movie = MediaBox(type: "moov", contents: UnsafeRawBufferPointer(rebasing: copy[moov.payload]))
@@ -152,14 +152,14 @@ final class AVIFReader {
         else { return Array(repeating: FrameTiming.standard, count: count) }
         return units.map { units in
             guard units > 0 else { return FrameTiming.standard }
-            // An hour for one frame is more than any sequence means.
+            // An hour for a frame is more than any plausible sequence has.
             let seconds = min(Double(units) / Double(track.timescale), 3_600)
             return FrameTiming.played(.microseconds(Int((seconds * 1_000_000).rounded())))
         }
     }
 
     /// The clean aperture (ISO/IEC 14496-12, section 12.1.4), which comes before rotation and mirroring (MIAF, ISO/IEC 23000-22,
-    /// section 7.3.6.7); the whole frame if there is none, or one that does not lie within the frame on whole pixels.
+    /// section 7.3.6.7); the whole frame if there is none, or if it does not lie within the frame on whole pixels.
     private static func crop(_ image: UnsafeMutablePointer<avifImage>) -> avifCropRect {
         let (width, height) = (image.pointee.width, image.pointee.height)
         let whole = avifCropRect(x: 0, y: 0, width: width, height: height)
@@ -190,10 +190,10 @@ final class AVIFReader {
 
     // MARK: Pixels
 
-    /// Decodes a frame, and gives its planes; `nil` behind the last one.
+    /// Decodes a frame, and gives its planes; `nil` after the last frame.
     func image(at index: Int) throws(ImageError) -> UnsafeMutablePointer<avifImage>? {
         guard index < info.frameCount else { return nil }
-        // The next frame is decoded directly, any other one from the nearest earlier keyframe.
+        // The next frame is decoded directly, other frames from the nearest earlier keyframe.
         let result = avifDecoderNthImage(decoder, UInt32(index))
         if result == AVIF_RESULT_NO_IMAGES_REMAINING { return nil }
         try Self.check(result, decoder, isTruncated: isTruncated)

@@ -2,7 +2,7 @@
 internal import FoundationEssentials
 internal import TintypeImages
 
-/// Writes an AVIF file of one picture, so that libavif decodes a picture of another file.
+/// Writes an AVIF file of a single picture, so that libavif decodes a picture of another file.
 struct AVIFSingleImage {
     let size: PixelSize
     /// The contents of the box `av1C`.
@@ -23,7 +23,7 @@ struct AVIFSingleImage {
         let boxes = [
             Self.box("hdlr", Data(count: 8) + Data("pict".utf8) + Data(count: 13)),
             Self.box("pitm", Data([0, 0, 0, 0, 0, 1])),
-            // One item in one part, whose place and length have four bytes.
+            // A single item in a single part, whose place and length have four bytes.
             Self.box(
                 "iloc",
                 Data([0, 0, 0, 0, 0x44, 0, 0, 1, 0, 1, 0, 0, 0, 1]) + Self.number(offset) + Self.number(data.count)),

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import TintypeImages
 
-/// The surface that the frames of an animation are drawn on, one over the other: premultiplied RGBA of 8 bits.
+/// The surface that the frames of an animation are drawn on, on top of each other: premultiplied RGBA of 8 bits.
 ///
 /// A coder draws into ``row(_:)`` and calls ``render()``, which gives the picture at the size that was asked for.
 struct AnimationCanvas: ~Copyable {
@@ -33,10 +33,10 @@ struct AnimationCanvas: ~Copyable {
     /// A row to draw into; say ``touch()`` afterwards.
     func row(_ y: Int) -> UnsafeMutableRawPointer { pixels.row(y) }
 
-    /// Says that the picture is no longer the one that was rendered last.
+    /// Says that the picture has changed since it was last rendered.
     mutating func touch() { isChanged = true }
 
-    /// Lays a picture on a part, or puts it in the part's place. What lies outside the canvas is left out.
+    /// Lays a picture on a part, or puts it in the part's place. Parts outside the canvas are left out.
     mutating func draw(_ picture: borrowing MutablePixelBuffer, at rect: PixelRect, rows: Int, blends: Bool) {
         guard let visible = rect.clipped(to: size) else { return }
         let skipped = (visible.x - rect.x) * 4

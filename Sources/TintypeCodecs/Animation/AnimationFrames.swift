@@ -5,7 +5,7 @@ internal import TintypeImages
 protocol AnimationFrames: FrameDecoder {
     /// The properties of the image that are known before its pixels are.
     var properties: Image.Properties { get }
-    /// True once it turned out that frames, or rows of the one that was given last, are missing.
+    /// True once it turned out that frames, or rows of the last frame, are missing.
     var isPartial: Bool { get }
     /// True if the bytes end before the last frame does.
     var isTruncated: Bool { get }
@@ -26,7 +26,7 @@ protocol ArrivingFrames: AnimationFrames, ArrivingFrameDecoder {
 /// A part of a picture.
 struct ArrivingPicture {
     var pixels: PixelBuffer
-    /// True if there are rows of which nothing is known, which are transparent.
+    /// True if rows are unknown, and so transparent.
     var isMissingRows: Bool
 }
 

@@ -1,21 +1,21 @@
 internal import TintypeImages
 
-/// The treatment of a frame's part of the canvas before the next frame is drawn. The numbers are those of PNG.
+/// The treatment of a frame's part of the canvas before the next frame is drawn. The numbers are the same as PNG's.
 enum FrameDisposal: UInt8, Sendable {
     case keep, clear, restorePrevious
 }
 
 /// The part of an animation's canvas that may be transparent, as far as the places of the frames tell.
 ///
-/// Follows what a decoder does with the canvas, but keeps only a rectangle that holds all gaps. A gap is taken for closed when one
-/// opaque frame covers all of it.
+/// Follows a decoder's changes to the canvas, but keeps only a rectangle that holds all gaps. A gap is taken for closed when a
+/// single opaque frame covers all of it.
 struct CanvasGaps {
     private let canvas: PixelSize
     private var gap: PixelRect?
     /// True once a frame has been shown over a gap.
     private(set) var isSeen = false
 
-    /// A canvas on which nothing has been drawn.
+    /// An untouched canvas.
     init(canvas: PixelSize) {
         self.canvas = canvas
         gap = PixelRect(size: canvas)

@@ -2,7 +2,7 @@ internal import TintypeImages
 
 /// Copies of a canvas, which go when memory becomes scarce: they only save time.
 ///
-/// The decoder that owns them is used by one thread at a time; pressure is told on another.
+/// The decoder that owns them is used by a single thread at a time; pressure is reported on another.
 final class CanvasSnapshots: Sendable {
     private let copies = Lock<[Int: PixelBuffer]>([:])
     private let observation = Lock<MemoryPressure.Observation?>(nil)

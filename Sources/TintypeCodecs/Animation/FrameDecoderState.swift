@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 internal import TintypeImages
 
-/// The part of a decoder of frames that does not depend on the format: the bytes, what is known of them, and the place in the
+/// The part of a decoder of frames that does not depend on the format: the bytes, the facts known about them, and the place in the
 /// animation.
 struct FrameDecoderState {
     var data: Data
@@ -28,7 +28,7 @@ struct FrameDecoderState {
     }
 
     /// Takes the bytes again with more of them at the end.
-    /// - Throws: ``ImageError/Code/limitExceeded`` if what is known now is over a limit.
+    /// - Throws: ``ImageError/Code/limitExceeded`` if the present facts exceed a limit.
     mutating func extend(
         _ data: Data, info: ImageInfo, properties: Image.Properties, isPartial: Bool
     ) throws(ImageError) {
@@ -47,7 +47,7 @@ struct FrameDecoderState {
     }
 
     /// Passes over a damaged frame, so that the other frames are not lost. The picture before it stays for its duration.
-    /// - Throws: the error, if it is of another kind, if an image must not be partial, or if there is no frame without damage.
+    /// - Throws: the error, if it is of another kind, if an image must not be partial, or if all frames are damaged.
     mutating func skipDamagedFrame(_ error: ImageError) throws(ImageError) {
         guard error.isDamage, info.isAnimated, !setup.options.firstFrameOnly else { throw error }
         try notePart(error)

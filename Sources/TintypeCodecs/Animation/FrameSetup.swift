@@ -2,9 +2,9 @@ internal import TintypeImages
 
 /// The purpose of decoding frames, which determines the required memory.
 enum FramePurpose {
-    /// The first one becomes an image.
+    /// The first frame becomes an image.
     case first
-    /// They are given one after the other on request, and belong to the caller.
+    /// They are given in order on request, and belong to the caller.
     case streaming
     /// The same, of a file whose end may be missing.
     case arriving
@@ -26,7 +26,7 @@ struct FrameSetup {
 
     /// Compares the header with the limits and reserves the memory.
     /// - Parameters:
-    ///   - format: what the frames are decoded to.
+    ///   - format: the format of the decoded frames.
     ///   - stored: the size that is decoded, if only a part of that is shown.
     ///   - bitmaps: the number of pictures of the source's size, with four bytes per pixel, that decoding needs at once.
     init(
@@ -43,7 +43,7 @@ struct FrameSetup {
             reservation = nil
             return
         }
-        // A frame is turned, or brought to its size, in a buffer beside the one that is kept.
+        // A frame is turned, or brought to its size, in a buffer beside the buffer that is kept.
         reservation = try context.reserve(
             output: outputSize, format: format, frames: 1, isCopied: true, source: stored ?? info.size,
             bitmaps: bitmaps)
@@ -63,7 +63,7 @@ struct FrameSetup {
         }
     }
 
-    /// Compares what is known of a file with the limits again, now that more of it is there.
+    /// Compares the facts about a file with the limits again, now that more of it is there.
     func check(_ info: ImageInfo) throws(ImageError) {
         try info.check(context.limits, output: outputSize, keptFrames: 1, format: format)
     }

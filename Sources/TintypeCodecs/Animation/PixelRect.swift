@@ -1,6 +1,6 @@
 internal import TintypeImages
 
-/// A part of a canvas: what one frame of an animation covers.
+/// A part of a canvas: the area that a frame of an animation covers.
 struct PixelRect: Equatable, Sendable {
     var x: Int
     var y: Int
@@ -27,7 +27,7 @@ struct PixelRect: Equatable, Sendable {
 }
 
 extension PixelRect {
-    /// The smallest part outside of which two pictures of one size are the same; one pixel if they do not differ.
+    /// The smallest part that contains all differences of two pictures of the same size; a single pixel if they do not differ.
     init(covering pixels: PixelBuffer, differingFrom other: PixelBuffer) {
         var rows: ClosedRange<Int>?
         var left = pixels.width

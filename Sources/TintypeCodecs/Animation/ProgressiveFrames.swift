@@ -44,7 +44,7 @@ struct ProgressiveFrames {
         try advance(data)
         guard let decoder, decoder.isWhole, !decoder.isPartial, let picture else { return nil }
         let info = decoder.info
-        // What comes after the frames may turn them.
+        // Data after the frames may turn them.
         guard decoder.outputSize == info.outputSize(options, format: picture.format), info.orientation == orientation
         else { return nil }
         return image(picture, isPartial: false)?.animated(by: coder, data, info, options: options, context)

@@ -1,6 +1,6 @@
 internal import TintypeImages
 
-/// The points from which an animation can be decoded other than its first frame: copies of the canvas that were kept on the way.
+/// The points, besides the first frame, that decoding of an animation can start from: copies of the canvas that were kept on the way.
 ///
 /// Copies are kept only once a program has sought back; playing from the first frame to the last costs nothing, and skipping some neither.
 /// They lie as far apart as their number lets them, so that, of frames that have been decoded before, a seek decodes no more than lie
@@ -10,20 +10,20 @@ struct SeekPoints {
     static let maximumCopies = 8
     static let maximumBytes = 64 << 20
 
-    /// A point to begin at.
+    /// A point to start at.
     enum Start {
         /// At the next frame.
         case here
-        /// At a frame before which the canvas is of no consequence.
+        /// At a frame that doesn't depend on the canvas.
         case blank(Int)
-        /// At a frame before which the canvas looks like this.
+        /// At a frame that is drawn on this canvas.
         case copy(Int, PixelBuffer)
     }
 
     private let copies: CanvasSnapshots
     /// The number of frames between two copies; `nil` as long as none are kept.
     private var spacing: Int?
-    /// True if a program has set the spacing, whatever the copies take.
+    /// True if a program has set the spacing, regardless of the copies' memory.
     private var isSpacingFixed = false
     /// The number of frames that have been decoded so far.
     private(set) var decodedFrames = 0
@@ -33,10 +33,10 @@ struct SeekPoints {
     /// The number of copies.
     var copyCount: Int { copies.count }
 
-    /// Returns the point to begin at on the way to a frame.
+    /// Returns the point to start at on the way to a frame.
     /// - Parameters:
     ///   - next: the frame that would come next.
-    ///   - isKey: true if no earlier frame is visible in this one or in later ones.
+    ///   - isKey: true if no earlier frame is visible in this frame or in later frames.
     mutating func start(
         for target: Int, next: Int, frameCount: Int, canvas: PixelSize, isKey: (Int) -> Bool
     ) -> Start {
@@ -67,12 +67,12 @@ struct SeekPoints {
     }
 }
 
-/// Frames that are drawn over each other, so that decoding can begin only where the canvas is known.
+/// Frames that are drawn over each other, so that decoding can start only where the canvas is known.
 protocol SeekableFrames: ArrivingFrames {
     var state: FrameDecoderState { get set }
     /// True if nothing that was drawn before a frame shows in it or in later frames.
     func isKeyframe(_ index: Int) -> Bool
-    /// Goes to a frame before which the canvas looks like a picture, or is of no consequence.
+    /// Goes to a frame that is drawn on a known canvas, or doesn't depend on it.
     func begin(at index: Int, over picture: PixelBuffer?)
     /// Draws the next frame without making a picture of it.
     /// - Returns: false if there is none.
@@ -88,7 +88,7 @@ extension SeekableFrames {
         var seekPoints = state.seekPoints
         let start = seekPoints.start(
             for: target, next: state.next, frameCount: info.frameCount, canvas: info.size,
-            // Behind the last frame there is nothing to begin with.
+            // Behind the last frame there is nothing to start with.
             isKey: { $0 < info.frameCount && isKeyframe($0) })
         state.seekPoints = seekPoints
         switch start {

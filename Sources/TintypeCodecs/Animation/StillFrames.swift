@@ -1,7 +1,7 @@
 #if HEIF
 internal import TintypeImages
 
-/// The one frame of an image that does not move, in a format whose images may.
+/// The single frame of an image that does not move, in a format whose images may.
 final class StillFrames: FrameDecoder {
     let info: ImageInfo
     let outputSize: PixelSize

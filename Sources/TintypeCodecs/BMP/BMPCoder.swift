@@ -6,6 +6,7 @@ public import TintypeImages
 /// Reads 1 to 32 bits per pixel, palettes, bit fields with alpha, both directions, run lengths of 4 and 8 bits, and whole JPEG
 /// and PNG files instead of pixels. Pixels of 32 bits without bit fields are opaque, as in Windows.
 public struct BMPCoder: ImageCoder {
+    /// Creates a coder.
     public init() {}
 
     public var decodableFormats: Set<ImageFormat> { [.bmp] }
@@ -56,6 +57,11 @@ public struct BMPCoder: ImageCoder {
     /// Writes 24 bits per pixel, or 32 with alpha and bit fields (BITMAPV4HEADER) if the image can have transparent pixels.
     ///
     /// Colors are converted to sRGB, because the file cannot contain a profile.
+    /// - Parameters:
+    ///   - image: the image.
+    ///   - format: the format of the file.
+    ///   - options: the options for encoding.
+    ///   - context: the resources of the call, and its cancellation.
     /// - Throws: ``ImageError/Code/encodeFailed`` for a file of 4 GB or more, or over the limit of bytes.
     public func encode(
         _ image: Image, as format: ImageFormat, options: EncodeOptions, context: EncodeContext

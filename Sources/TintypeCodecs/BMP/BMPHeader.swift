@@ -1,6 +1,6 @@
 internal import TintypeImages
 
-/// The header of a Windows or OS/2 bitmap: what is needed to find and read its pixels.
+/// The header of a Windows or OS/2 bitmap: the facts needed to find and read its pixels.
 ///
 /// Source: Microsoft, "Bitmap Storage" (BITMAPCOREHEADER to BITMAPV5HEADER), and the OS/2 2.0 bitmap header.
 struct BMPHeader {

@@ -6,7 +6,7 @@ struct BMPRows {
     private let channels: [Channel]
     private let keepsAlpha: Bool
 
-    /// One component of a pixel with masks.
+    /// A component of a pixel with masks.
     private struct Channel {
         let mask: UInt32
         let shift: UInt32
@@ -34,7 +34,7 @@ struct BMPRows {
         channels = (0..<4).map { Channel(header.masks[$0]) }
     }
 
-    /// Converts one row of `bytesPerRow` bytes.
+    /// Converts a row of `bytesPerRow` bytes.
     func convert(_ source: UnsafeRawBufferPointer, to row: UnsafeMutableRawPointer) {
         let pixels = row.assumingMemoryBound(to: UInt32.self)
         let width = header.size.width

@@ -53,7 +53,7 @@ struct BMPRunLength {
         }
     }
 
-    /// Pixels one by one, padded to whole words.
+    /// Pixels individually, padded to whole words.
     private mutating func literal(_ count: Int, _ pixels: borrowing MutablePixelBuffer) throws(ImageError) {
         let isNibbles = header.compression == .runLength4
         let byteCount = isNibbles ? (count + 1) / 2 : count

@@ -3,7 +3,7 @@ internal import FoundationEssentials
 internal import TintypeImages
 
 extension CodePoints {
-    /// An ICC profile for pixels of these code points; `nil` for sRGB, and where there is no memory for one.
+    /// An ICC profile for pixels of these code points; `nil` for sRGB, and without memory for a profile.
     var profile: Data? {
         guard !isSRGB, let context = cmsCreateContext(nil, nil) else { return nil }
         defer { cmsDeleteContext(context) }

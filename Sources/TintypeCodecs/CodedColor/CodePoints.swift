@@ -5,11 +5,11 @@ struct CodePoints: Equatable {
 
     static let sRGB = CodePoints(primaries: 1, transfer: 13)
 
-    /// The light of the numbers is not that of a display of standard range.
+    /// The light of the numbers is not meant for a display of standard range.
     var isHighDynamicRange: Bool { transfer == Transfer.pq || transfer == Transfer.hlg }
 
     /// True if the components are shown unchanged. Files with the curve of a camera (BT.709, BT.601, BT.2020) are meant for a
-    /// display whose curve is about that of sRGB, and browsers show them that way. Unspecified values are treated as sRGB.
+    /// display whose curve is about sRGB's, and browsers show them that way. Unspecified values are treated as sRGB.
     var isSRGB: Bool { chromaticities == .bt709 && isShownAsSRGB }
 
     var isShownAsSRGB: Bool {
@@ -85,7 +85,7 @@ struct Chromaticities: Equatable {
         return Matrix3(colors.columns.0 * scale.x, colors.columns.1 * scale.y, colors.columns.2 * scale.z)
     }
 
-    /// Returns linear red, green and blue in other primaries. White becomes white, even that of DCI, whose x and y differ.
+    /// Returns linear red, green and blue in other primaries. White becomes white, even DCI's, whose x and y differ.
     func columns(to other: Chromaticities) -> (SIMD4<Float>, SIMD4<Float>, SIMD4<Float>) {
         let matrix = other.toXYZ.inverse * toXYZ
         let white = matrix * SIMD3(1, 1, 1)

@@ -44,7 +44,7 @@ struct CodedColor {
         }
     }
 
-    /// The color space of pixels that keep their numbers; `nil` if its profile isn't one of RGB, so that they have to be converted.
+    /// The color space of pixels that keep their numbers; `nil` if its profile isn't an RGB profile, so that they have to be converted.
     private static func kept(_ profile: Data?, _ codePoints: CodePoints) -> ColorSpace? {
         if let profile { return ColorConversion.keptColorSpace(profile) }
         return codePoints.profile.map { ColorSpace(name: codePoints.name, profile: $0) } ?? .sRGB

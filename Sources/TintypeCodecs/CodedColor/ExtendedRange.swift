@@ -78,7 +78,7 @@ enum ExtendedPixels {
         }
     }
 
-    /// A number from 0 to 1 in 16 bits; 0 for what is no number.
+    /// A number from 0 to 1 in 16 bits; 0 for anything but a number.
     @inline(__always)
     private static func level(_ value: Float) -> UInt16 { value > 0 ? UInt16(min(value, 1) * 65_535 + 0.5) : 0 }
 

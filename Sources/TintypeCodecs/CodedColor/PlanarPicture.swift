@@ -5,7 +5,7 @@ internal import TintypeImages
 struct PlanarPicture {
     struct Plane {
         let base: UnsafeRawPointer
-        /// The bytes from one row to the next.
+        /// The bytes between the starts of rows.
         let bytesPerRow: Int
         let size: PixelSize
     }

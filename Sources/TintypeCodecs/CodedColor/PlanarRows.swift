@@ -29,7 +29,7 @@ struct PlanarRows: ~Copyable {
         image: PlanarPicture, aperture: PixelRect, alpha: Alpha?, isPremultiplied: Bool, coding: ColorCoding,
         color: CodedColor
     ) {
-        // A gray picture has no chroma, whatever it states; without a matrix, that would be its red and blue.
+        // A gray picture has no chroma, even if it states a matrix; without a matrix, chroma would be its red and blue.
         var coding = coding
         if image.chroma == nil, coding.matrix == 0 { coding.matrix = 2 }
         self.image = YCbCrRows(image, matrix: YCbCrMatrix(coding, bits: image.bits))

@@ -6,7 +6,7 @@ internal import Glibc
 ///   (BT.2100, table 5).
 /// - Reference white is 203 nits (BT.2408) and becomes the white of sRGB's range, before highlights are made room for.
 /// - The largest of the three components goes through the roll-off of BT.2390 (section 5.4.1), from a source of up to 1,000
-///   nits; all three are scaled by what it lost, so that hues stay. Dark and middle tones, up to 90 nits, do not change.
+///   nits; all three are scaled by its loss, so that hues stay. Dark and middle tones, up to 90 nits, do not change.
 /// - Colors outside the gamut of sRGB are cut off.
 struct ToneMapping {
     /// The bits of the numbers that come.
@@ -19,7 +19,7 @@ struct ToneMapping {
 
     /// The light of each number: 1 is reference white for PQ, and the most there is for HLG.
     private let light: [Float]
-    /// For the square root of light over ``peak``: what the light becomes, divided by what it was.
+    /// For the square root of light over ``peak``: the resulting light, divided by the original light.
     private static let gains: [Float] = (0..<entries).map { index in
         let root = max(Double(index), 0.5) / Double(entries - 1)
         let nits = root * root * peak

@@ -16,7 +16,7 @@ struct YCbCrMatrix {
     static let chromaBits: Int32 = 4
     static let bits: Int32 = 16
 
-    /// - Parameter bits: of luma and chroma, 8...12; those of red, green and blue will be as many.
+    /// - Parameter bits: of luma and chroma, 8...12; red, green and blue will have as many.
     init(_ coding: ColorCoding, bits: Int) {
         let last = Double(1 << bits - 1)
         let step = Double(1 << (bits - 8))
@@ -55,7 +55,7 @@ struct YCbCrMatrix {
         maximum = Int32(last)
     }
 
-    /// The shares of red and blue in luma. What is not stated is BT.601, as in JPEG and as libheif has it.
+    /// The shares of red and blue in luma. An unstated matrix is BT.601, as in JPEG and as libheif has it.
     private static func shares(_ coding: ColorCoding) -> (red: Double, blue: Double) {
         switch coding.matrix {
         case 1: return (0.2126, 0.0722)

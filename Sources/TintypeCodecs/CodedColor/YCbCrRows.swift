@@ -8,12 +8,12 @@ internal import TintypeImages
 struct YCbCrRows: ~Copyable {
     private let picture: PlanarPicture
     private let matrix: YCbCrMatrix
-    /// Enlarged chroma, less that of gray: blue, red.
+    /// Enlarged chroma, less the chroma of gray: blue, red.
     private let differences: (blue: UnsafeMutablePointer<Int32>, red: UnsafeMutablePointer<Int32>)
-    /// A row of chroma between two others, with one more number at both ends.
+    /// A row of chroma between two others, with an additional number at both ends.
     private let between: UnsafeMutablePointer<Int32>
 
-    /// - Parameter picture: a consistent one.
+    /// - Parameter picture: a consistent picture.
     init(_ picture: PlanarPicture, matrix: YCbCrMatrix) {
         self.picture = picture
         self.matrix = matrix

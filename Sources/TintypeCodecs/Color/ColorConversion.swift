@@ -4,7 +4,7 @@ internal import TintypeImages
 
 /// Converts pixels from the color space of an embedded ICC profile to sRGB with LittleCMS, relative colorimetric.
 ///
-/// Every decode makes its own, with a LittleCMS context of its own and without LittleCMS's cache of one pixel, so that threads
+/// Every decode makes its own, with a LittleCMS context of its own and without LittleCMS's cache of a pixel, so that threads
 /// share nothing.
 final class ColorConversion {
     /// The meaning of the numbers in a file's pixels.
@@ -55,7 +55,7 @@ final class ColorConversion {
         }
     }
 
-    /// True if grays stay about what they are, because the curve of the profile is like that of sRGB. The average of converted pixels
+    /// True if grays stay about the same, because the curve of the profile is like sRGB's. The average of converted pixels
     /// is then close to the converted average, and a picture can be reduced first.
     var keepsAverages: Bool {
         let most = 12
@@ -136,7 +136,7 @@ final class ColorConversion {
         _ source: Source, _ signature: cmsColorSpaceSignature
     ) -> KeyPath<PixelLayout, UInt32>? {
         switch source {
-        // A gray file may carry an RGB profile, but a color file no gray one.
+        // A gray file may carry an RGB profile, but a color file no gray profile.
         case .gray where signature == cmsSigGrayData: \.gray
         case .rgb, .gray: signature == cmsSigRgbData ? \.rgba : nil
         case .cmyk(let inverted): signature == cmsSigCmykData ? inverted ? \.invertedCMYK : \.cmyk : nil
@@ -155,7 +155,7 @@ final class ColorConversion {
         return colors.map { $0 &* 257 }
     }()
 
-    /// Returns true if colors are equal within one step of 8 bits.
+    /// Returns true if colors are equal within a step of 8 bits.
     private static func isClose(_ colors: [SIMD4<UInt16>], _ others: [SIMD4<UInt16>]) -> Bool {
         zip(colors, others).allSatisfy { color, other in
             (0..<3).allSatisfy { abs(Int(color[$0]) - Int(other[$0])) <= 257 }
@@ -231,12 +231,12 @@ final class ColorConversion {
     /// Converts CMYK to opaque RGBA.
     func convert(cmyk: UnsafeRawPointer, to row: UnsafeMutableRawPointer, count: Int) {
         guard case .transform(let transform) = method else { return }
-        // Alpha is not written: all ones are opaque in 8 and in 16 bits.
+        // Alpha is not written: all bits set is opaque in 8 and in 16 bits.
         row.initializeMemory(as: UInt8.self, repeating: 255, count: count * format.bytesPerPixel)
         cmsDoTransform(transform, cmyk, row, UInt32(count))
     }
 
-    /// Converts straight RGBA of 16 bits in place and rounds it to 8. The conversion is one of 16 bits.
+    /// Converts straight RGBA of 16 bits in place and rounds it to 8. The conversion has 16 bits.
     func convert(_ deep: UnsafeMutablePointer<UInt16>, roundingTo row: UnsafeMutableRawPointer, count: Int) {
         convert(UnsafeMutableRawPointer(deep), count: count)
         DepthRounding.round(deep, to: row, count: count)

@@ -3,20 +3,20 @@ internal import TintypeImages
 
 /// The treatment that the color profile of a file asks for.
 struct DecodedColor {
-    /// The conversion that the pixels go through; `nil` if they stay as they are. Its format may have more bits than that of the
-    /// finished pixels: see ``init(profile:source:options:format:bitsPerComponent:)``.
+    /// The conversion that the pixels go through; `nil` if they stay as they are. Its format may have more bits than the format
+    /// of the finished pixels: see ``init(profile:source:options:format:bitsPerComponent:)``.
     let conversion: ColorConversion?
     /// The color space of the pixels afterwards.
     let space: ColorSpace
 
     /// - Parameters:
-    ///   - profile: The ICC profile of the file, if it has one.
+    ///   - profile: The ICC profile of the file, if any.
     ///   - source: The kind of pixels that the file has. Only RGB profiles can be kept, because finished pixels are RGB: others are
     ///     converted even if the options keep the color space.
     ///   - options: The options of the decode.
     ///   - format: The format of the finished pixels.
-    ///   - bitsPerComponent: The bits of the pixels that are passed to the conversion. With more than 8, the conversion is one of 16
-    ///     bits even if the finished pixels have 8, so that rounding comes last: see ``ColorConversion/convert(_:roundingTo:count:)``.
+    ///   - bitsPerComponent: The bits of the pixels that are passed to the conversion. With more than 8, the conversion has 16 bits
+    ///     even if the finished pixels have 8, so that rounding comes last: see ``ColorConversion/convert(_:roundingTo:count:)``.
     init(
         profile: Data?, source: ColorConversion.Source, options: DecodeOptions, format: PixelFormat = .rgba8,
         bitsPerComponent: Int = 8

@@ -10,7 +10,7 @@ struct DeepGrayTable {
     /// - Parameter transform: A transform from gray, in the red of RGBA, to RGBA, both of 16 bits.
     init(_ transform: cmsHTRANSFORM) {
         let steps = Float(Self.steps)
-        // One more than is reached, so that there is always a next.
+        // One entry more than is reached, so that there is always a next.
         let grays = (0...Self.steps + 1).map { step in
             SIMD4(repeating: UInt16(min(65_535, (Float(step) * 65_535 / steps).rounded())))
         }

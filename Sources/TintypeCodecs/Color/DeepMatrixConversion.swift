@@ -6,12 +6,12 @@ internal import TintypeImages
 struct DeepMatrixConversion {
     /// Of red, green and blue in turn, the light of numbers in steps of 1/4,096.
     private let light: [Float]
-    /// The linear sRGB of each one's light.
+    /// The linear sRGB of each's light.
     private let columns: (SIMD4<Float>, SIMD4<Float>, SIMD4<Float>)
 
     private static let steps = 4_096
 
-    /// - Returns: `nil` if the profile has no matrix and curves, or odd ones.
+    /// - Returns: `nil` if the profile has no matrix and curves, or odd curves.
     init?(_ profile: cmsHPROFILE) {
         guard cmsIsMatrixShaper(profile) != 0 else { return nil }
         let tags = [
@@ -25,10 +25,10 @@ struct DeepMatrixConversion {
                 let curve = cmsReadTag(profile, curve).map({ OpaquePointer($0) })
             else { return nil }
             columns.append(MatrixConversion.linearSRGB(of: color))
-            // One more than is reached, so that there is always a next.
+            // One entry more than is reached, so that there is always a next.
             light += (0...Self.steps + 1).map { cmsEvalToneCurveFloat(curve, min(1, Float($0) / Float(Self.steps))) }
         }
-        // Also false for what is not a number.
+        // Also false for NaN.
         guard light.allSatisfy({ abs($0) < 8 }), columns.allSatisfy({ all(($0 .> -8) .& ($0 .< 8)) }) else {
             return nil
         }

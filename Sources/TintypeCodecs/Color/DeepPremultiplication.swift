@@ -39,7 +39,7 @@ extension Premultiplication {
         }
     }
 
-    /// `round(c × 65535 / a)`, exactly; premultiplied again, the numbers are what they were.
+    /// `round(c × 65535 / a)`, exactly; premultiplied again, the numbers are unchanged.
     static func unpremultiply16(
         _ source: UnsafePointer<UInt16>, into row: UnsafeMutablePointer<UInt16>, count: Int
     ) {

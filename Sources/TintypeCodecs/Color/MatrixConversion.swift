@@ -4,7 +4,7 @@ internal import Glibc
 /// Converts from an RGB profile of three curves and a matrix to sRGB with tables: under 2 ns a pixel, where LittleCMS takes 12.
 ///
 /// A table has the linear sRGB that each of the 256 values of a component contributes. Three additions, and a table that applies
-/// the sRGB curve and clips what lies outside of sRGB, do the rest.
+/// the sRGB curve and clips colors outside of sRGB, do the rest.
 struct MatrixConversion {
     /// For each value of red, then green, then blue: its share of the linear result, in steps of ``encoded``.
     private let shares: [SIMD4<Float>]
@@ -24,7 +24,7 @@ struct MatrixConversion {
         fromXYZ[0] * Float(color.X) + fromXYZ[1] * Float(color.Y) + fromXYZ[2] * Float(color.Z)
     }
 
-    /// - Returns: `nil` if the profile has no matrix and curves, or odd ones.
+    /// - Returns: `nil` if the profile has no matrix and curves, or odd curves.
     init?(_ profile: cmsHPROFILE) {
         guard cmsIsMatrixShaper(profile) != 0 else { return nil }
         let tags = [
@@ -40,7 +40,7 @@ struct MatrixConversion {
             else { return nil }
             let column = Self.linearSRGB(of: color)
             let values = (0...255).map { column * cmsEvalToneCurveFloat(curve, Float($0) / 255) }
-            // Also false for what is not a number.
+            // Also false for NaN.
             guard values.allSatisfy({ all(($0 .> -8) .& ($0 .< 8)) }) else { return nil }
             lowest += values.reduce(values[0]) { pointwiseMin($0, $1) }
             highest += values.reduce(values[0]) { pointwiseMax($0, $1) }

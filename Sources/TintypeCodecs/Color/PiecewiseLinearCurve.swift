@@ -1,5 +1,5 @@
 /// A smooth curve over positive numbers as straight lines, 256 to each power of two, so that small numbers are as exact as large
-/// ones: to about 10⁻⁵ of the value for powers such as those of displays.
+/// ones: to about 10⁻⁵ of the value for powers such as the curves of displays.
 struct PiecewiseLinearCurve: Sendable {
     private let values: [Float]
     private let lowest: Float
@@ -10,8 +10,8 @@ struct PiecewiseLinearCurve: Sendable {
     private static let mantissaBits: UInt32 = 23
 
     /// - Parameters:
-    ///   - octaves: from 2 to the power of the lower to 2 to the power of the upper bound. Above, the curve stays what it is.
-    ///   - slope: that of the straight line that the curve is below, from zero on.
+    ///   - octaves: from 2 to the power of the lower to 2 to the power of the upper bound. Above, the curve stays the same.
+    ///   - slope: the slope of the straight line that replaces the curve near zero.
     init(octaves: ClosedRange<Int>, below slope: Double, _ curve: (Double) -> Double) {
         let lines = 1 << Self.linesBits
         values = (0...(octaves.count - 1) * lines).map { index in
@@ -23,7 +23,7 @@ struct PiecewiseLinearCurve: Sendable {
         self.slope = Float(slope)
     }
 
-    /// The value for a number from zero on; that of zero for one below, and for what is no number.
+    /// The value for a number of at least zero. Negative numbers and NaN count as zero.
     @inline(__always)
     func value(_ number: Float) -> Float {
         guard number >= lowest else { return number > 0 ? number * slope : 0 }

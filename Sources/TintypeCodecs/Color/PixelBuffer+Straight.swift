@@ -16,7 +16,7 @@ extension PixelBuffer {
         }
     }
 
-    /// The pixels of a deep buffer as straight RGBA of 16 bits, in rows without gaps; half-precision ones in PQ with the primaries
+    /// The pixels of a deep buffer as straight RGBA of 16 bits, in rows without gaps; half-precision pixels become PQ with the primaries
     /// of BT.2020.
     var straightDeepPixels: [UInt16] {
         let rowCount = width * 4

@@ -9,7 +9,7 @@ enum Premultiplication {
         while pixel + 2 <= count {
             let address = row + pixel * 4
             let bytes = address.loadUnaligned(as: SIMD8<UInt8>.self)
-            // Alpha is multiplied by 255 and so stays what it is.
+            // Alpha is multiplied by 255 and so stays the same.
             let (a, b) = (UInt16(bytes[3]), UInt16(bytes[7]))
             if a & b != 255 {
                 let factors = SIMD8<UInt16>(a, a, a, 255, b, b, b, 255)
@@ -77,7 +77,7 @@ enum Premultiplication {
     /// Duff, "Compositing digital images", 1984).
     static func blend(_ source: UnsafeRawPointer, over row: UnsafeMutableRawPointer, count: Int) {
         for offset in stride(from: 0, to: count * 4, by: 4) {
-            // Most pixels are one or the other, and a whole word is quicker to look at and to copy.
+            // Most pixels are transparent or opaque, and a whole word is quicker to look at and to copy.
             let over = source.loadUnaligned(fromByteOffset: offset, as: UInt32.self)
             let alpha = over >> 24
             if alpha == 0 { continue }

@@ -33,7 +33,7 @@ struct GIFBlocks: Sendable, Equatable {
     /// True if the bytes end in the middle of a block.
     private(set) var isTruncated = false
 
-    /// Reads the blocks of a file, or of its beginning.
+    /// Reads the blocks of a file, or of its start.
     /// - Throws: ``ImageError/Code/truncatedImage`` if not even the size can be known, and
     ///   ``ImageError/Code/corruptImage``.
     /// - Complexity: O(file size / 255): pixels are stepped over.
@@ -74,7 +74,7 @@ struct GIFBlocks: Sendable, Equatable {
             case 0x2C:
                 try readFrame(&reader, control)
                 control = Control()
-                // One more than allowed is enough to know.
+                // One block more than allowed is enough to know.
                 guard frames.count <= maximumFrames else { return }
             case 0x21:
                 try readExtension(&reader, &control)
@@ -82,7 +82,7 @@ struct GIFBlocks: Sendable, Equatable {
                 hasTrailer = true
                 return
             default:
-                // Bytes that are no block end the file for browsers too, if there is a frame to show.
+                // Bytes that aren't a block end the file for browsers too, if there is a frame to show.
                 guard !frames.isEmpty else { throw .corrupt("unknown block at byte \(reader.offset - 1) of the GIF") }
                 hasTrailer = true
                 return
@@ -159,7 +159,7 @@ struct GIFBlocks: Sendable, Equatable {
 }
 
 extension GIFBlocks {
-    /// True if a picture of the animation may show what is behind it.
+    /// True if a picture of the animation may show the background.
     var hasAlpha: Bool {
         guard !frames.isEmpty else { return true }
         var gaps = CanvasGaps(canvas: screen)

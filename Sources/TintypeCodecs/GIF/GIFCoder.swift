@@ -6,6 +6,7 @@ public import TintypeImages
 /// Frames are drawn as in browsers: a cleared area becomes transparent, and frames are clipped to the logical screen. An
 /// animation without a loop extension plays once. A delay under 11 ms counts as 100 ms.
 public struct GIFCoder: AnimatedImageCoder, ProgressiveImageCoder {
+    /// Creates a coder.
     public init() {}
 
     public var decodableFormats: Set<ImageFormat> { [.gif] }
@@ -44,6 +45,11 @@ public struct GIFCoder: AnimatedImageCoder, ProgressiveImageCoder {
     /// control the reduction of others. Pixels are either opaque or transparent, with the threshold at half. Delays are rounded
     /// to hundredths of a second with exact sums, and are at least two hundredths. Colors are converted to sRGB. Metadata are
     /// not written.
+    /// - Parameters:
+    ///   - image: the image.
+    ///   - format: the format of the file.
+    ///   - options: the options for encoding.
+    ///   - context: the resources of the call, and its cancellation.
     /// - Throws: ``ImageError/Code/encodeFailed`` for a side over 65,535 pixels, and if the limit of bytes is too small even
     ///   for two colors.
     public func encode(

@@ -2,7 +2,7 @@ internal import CGIF
 internal import FoundationEssentials
 internal import TintypeImages
 
-/// Writes a GIF with giflib: each frame with its own colors, and only where it differs from the one before.
+/// Writes a GIF with giflib: each frame with its own colors, and only where it differs from the previous frame.
 struct GIFEncoder {
     static let maximumSide = 65_535
 
@@ -29,7 +29,7 @@ struct GIFEncoder {
         throw job.tooLarge()
     }
 
-    /// Returns true for each frame that is opaque, for the first one depends on all.
+    /// Returns true for each frame that is opaque, for the first frame's transparency depends on all.
     private func opacity() throws(ImageError) -> [Bool] {
         guard image.hasAlpha else { return Array(repeating: true, count: image.animation?.frameCount ?? 1) }
         var areOpaque: [Bool] = []
@@ -42,7 +42,7 @@ struct GIFEncoder {
         if image.isAnimated, image.loopCount != 1 { try writer.write(loopCount: image.loopCount) }
         let delays = Self.centiseconds(image.animation?.frameDurations ?? [.zero])
         // Some viewers clear to the background color unless the frame that is cleared has a transparent index, and have no transparency
-        // at all unless the first frame has one.
+        // at all unless the first frame has it.
         let hasTransparentIndex = areOpaque.contains(false)
         var previous: PixelBuffer?
         var index = 0
@@ -50,7 +50,7 @@ struct GIFEncoder {
             defer { index += 1 }
             let pixels = frame.pixels
             let isOpaque = areOpaque[index]
-            // Nothing may show through the holes of the next frame: this one covers the canvas and is cleared.
+            // Nothing may show through the holes of the next frame: this frame covers the canvas and is cleared.
             let clearsAfterwards = index + 1 < areOpaque.count && !areOpaque[index + 1]
             // Of an opaque frame over another, only the part that differs is drawn.
             let rect =

@@ -1,17 +1,17 @@
 internal import FoundationEssentials
 internal import TintypeImages
 
-/// Decodes the frames of a GIF one by one and draws them over each other as browsers do.
+/// Decodes the frames of a GIF in order and draws them over each other as browsers do.
 final class GIFFrameDecoder: SeekableFrames {
     var state: FrameDecoderState
     private var blocks: GIFBlocks
     private var canvas: AnimationCanvas
     private var decoder = LZWDecoder()
-    /// The frame whose pixels the decoder has begun with.
+    /// The frame whose pixels the decoder has started with.
     private var begun: Int?
     /// The number of rows of the first frame that have been shown before it was whole.
     private var shownRows = 0
-    /// The disposal of the last frame, due before the next one is drawn.
+    /// The disposal of the last frame, due before the next frame is drawn.
     private var pendingDisposal: (rect: PixelRect, disposal: FrameDisposal)?
 
     init(
@@ -88,7 +88,7 @@ final class GIFFrameDecoder: SeekableFrames {
     private func drawNext() throws(ImageError) -> GIFBlocks.Frame? {
         guard state.next < blocks.frames.count else { return nil }
         let frame = blocks.frames[state.next]
-        // Rows of a frame whose end is missing are shown only where there is no whole frame.
+        // Rows of a frame whose end is missing are shown only without a whole frame.
         guard frame.isComplete || state.next == 0 else { return nil }
         try state.setup.context.checkCancellation()
         dispose()
@@ -98,7 +98,7 @@ final class GIFFrameDecoder: SeekableFrames {
             begun = nil
             try state.skipDamagedFrame(error)
         }
-        // Also due where a frame is damaged: what is drawn over its part is then right.
+        // Also due where a frame is damaged: later drawing over its part is then right.
         pendingDisposal = (frame.rect, frame.disposal)
         state.next += 1
         return frame
@@ -133,7 +133,7 @@ final class GIFFrameDecoder: SeekableFrames {
 
     /// Returns the number of pixels of a frame that are to be decoded.
     private func wanted(_ frame: GIFBlocks.Frame, _ visible: PixelRect) throws(ImageError) -> Int {
-        // Rows behind the last visible one need no decoding, unless they come in between.
+        // Rows behind the last visible row need no decoding, unless they come in between.
         let rows = frame.isInterlaced ? frame.rect.size.height : visible.maxY - frame.rect.y
         let wanted = frame.rect.size.width * rows
         guard wanted <= min(state.setup.context.limits.maximumPixels, Int(Int32.max)) else {
@@ -145,7 +145,7 @@ final class GIFFrameDecoder: SeekableFrames {
         return wanted
     }
 
-    /// Decodes what is there of the next frame, from where the last call came to.
+    /// Decodes the available part of the next frame, where the last call stopped.
     private func decode(_ frame: GIFBlocks.Frame, wanted: Int) throws(ImageError) -> LZWDecoder.Outcome {
         if begun != state.next { decoder.begin(wanted: wanted) }
         begun = state.next
@@ -155,7 +155,7 @@ final class GIFFrameDecoder: SeekableFrames {
         }
     }
 
-    /// The rows of the first frame that are there; of an interlaced one each stands for those that come between it and the next.
+    /// The rows of the first frame that are there; of an interlaced frame each stands for the rows between it and the next.
     func arrivingPicture() throws(ImageError) -> ArrivingPicture? {
         guard state.next == 0, let frame = blocks.frames.first, !frame.isComplete, frame.data < state.data.count,
             let visible = frame.rect.clipped(to: blocks.screen)

@@ -23,7 +23,7 @@ struct GIFPalette: ~Copyable {
 
     deinit { colors.deallocate() }
 
-    /// Draws a row; transparent pixels leave what is there.
+    /// Draws a row; transparent pixels leave the canvas as it is.
     func draw(_ indices: UnsafePointer<UInt8>, count: Int, to row: UnsafeMutableRawPointer) {
         let pixels = row.assumingMemoryBound(to: UInt32.self)
         if isOpaque {

@@ -1,4 +1,4 @@
-/// The order in which the rows of a frame are stored (GIF89a, appendix E).
+/// The storage order of a frame's rows (GIF89a, appendix E).
 struct GIFRowOrder {
     private let height: Int
     private let isInterlaced: Bool
@@ -21,7 +21,7 @@ struct GIFRowOrder {
     }
 
     /// The stored row to show at a place in the picture as long as only the first `available` are there: its own, or of an
-    /// interlaced frame the one above that stands for it; `nil` if that has not come either.
+    /// interlaced frame the row above that stands for it; `nil` if that has not come either.
     func stored(for row: Int, available: Int) -> Int? {
         guard isInterlaced else { return row < available ? row : nil }
         for step in [1, 2, 4, 8] {
@@ -31,7 +31,7 @@ struct GIFRowOrder {
         return nil
     }
 
-    /// The position at which a row of an interlaced picture is stored.
+    /// The storage position of a row of an interlaced picture.
     private func index(of row: Int) -> Int {
         let eighths = (height + 7) / 8
         let fourths = (height + 3) / 4

@@ -2,11 +2,12 @@ internal import TintypeImages
 
 /// Decodes the LZW variant of GIF (GIF89a, appendix F) into palette indices.
 ///
-/// Every string of the dictionary, beyond the single indices, has been written to the output before: a string is the one of
-/// the code before plus the index that came next. So an entry is only a place in the output and a length, and a code is one
-/// copy of 16 bytes in nearly all cases. Single indices lie in front of the output, so that they are no special case.
+/// Every string of the dictionary, beyond the single indices, has been written to the output before: a string is the
+/// previous code's string plus the index that came next. So an entry is only a place in the output and a length, and a code
+/// is a single copy of 16 bytes in nearly all cases. Single indices lie in front of the output, so that they are no special
+/// case.
 ///
-/// The codes may arrive gradually. Each call continues where the previous one ended.
+/// The codes may arrive gradually. Each call continues where the previous call ended.
 struct LZWDecoder: ~Copyable {
     enum Outcome: Equatable {
         /// All indices that were asked for are there.
@@ -18,7 +19,7 @@ struct LZWDecoder: ~Copyable {
     }
 
     private static let literals = 256
-    /// The longest string has one index more than the dictionary entries, and copies write up to 16 bytes too many.
+    /// The longest string has an index more than the dictionary entries, and copies write up to 16 bytes too many.
     private static let slack = 4_096 + 32
 
     private let entries: UnsafeMutablePointer<UInt64>
@@ -31,7 +32,7 @@ struct LZWDecoder: ~Copyable {
     private var wanted = 0
     private var state: State?
 
-    /// The state in which decoding continues.
+    /// The state of decoding between calls.
     private struct State {
         var rootBits: Int
         var next: Int
@@ -39,7 +40,7 @@ struct LZWDecoder: ~Copyable {
         var position = LZWDecoder.literals
         var previous = (offset: 0, length: 0)
         var bit = 0
-        /// Set when no more codes count: there was an end code, or one that means nothing.
+        /// Set when no more codes count: there was an end code, or an invalid code.
         var end: Outcome?
 
         init(rootBits: Int) {
@@ -60,7 +61,7 @@ struct LZWDecoder: ~Copyable {
         buffer.deallocate()
     }
 
-    /// The indices of the frame that was begun with last; ``count`` of them are valid.
+    /// The indices of the frame that was started with last; ``count`` of them are valid.
     var indices: UnsafePointer<UInt8> { UnsafePointer(buffer + Self.literals) }
 
     /// The number of its indices.
@@ -69,7 +70,7 @@ struct LZWDecoder: ~Copyable {
     /// The number of indices between two checks for cancellation.
     private static let slice = 1 << 22
 
-    /// Begins with a frame.
+    /// Starts with a frame.
     /// - Parameter wanted: the number of indices to decode; less than 2³¹.
     mutating func begin(wanted: Int) {
         self.wanted = wanted
@@ -79,9 +80,9 @@ struct LZWDecoder: ~Copyable {
         state = nil
     }
 
-    /// Decodes what the bytes allow.
-    /// - Parameter bytes: the size of the first codes and the sub-blocks that follow it. They may be cut off anywhere, and begin
-    ///   with those of the last call.
+    /// Decodes as far as the bytes allow.
+    /// - Parameter bytes: the size of the first codes and the sub-blocks that follow it. They may be cut off anywhere, and start
+    ///   with the bytes of the last call.
     mutating func update(_ bytes: UnsafeRawBufferPointer, context: DecodeContext) throws(ImageError) -> Outcome {
         guard wanted > 0 else { return .complete }
         guard let first = bytes.first else { return .notEnough }
@@ -113,7 +114,7 @@ struct LZWDecoder: ~Copyable {
         entries[clear + 1] = 0
     }
 
-    /// Puts the contents of the sub-blocks side by side, and eight zeros behind them, so that codes are read with one load.
+    /// Puts the contents of the sub-blocks side by side, and eight zeros behind them, so that codes are read with a single load.
     private mutating func join(_ bytes: UnsafeRawBufferPointer) {
         codes.removeLast(min(8, codes.count))
         while offset < bytes.count {
@@ -184,7 +185,7 @@ struct LZWDecoder: ~Copyable {
                 out.storeBytes(of: chunk, toByteOffset: position + done, as: SIMD16<UInt8>.self)
                 done += 16
             } while done < length
-            // The string that was only now begun ends with its own first index.
+            // The string that was only now started ends with its own first index.
             if source + length > position {
                 let last = out.load(fromByteOffset: source + length - 1, as: UInt8.self)
                 out.storeBytes(of: last, toByteOffset: position + length - 1, as: UInt8.self)

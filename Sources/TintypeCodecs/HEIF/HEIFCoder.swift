@@ -5,10 +5,11 @@ public import TintypeImages
 /// Reads HEIF and HEIC, still images and sequences, and writes HEIC still images. Requires the package trait `HEIF`.
 ///
 /// - Still images are read with libde265, and written with libheif. Pictures of AV1 need the package trait `AVIF`. The primary image is the
-///   first page, other images are further ones (``DecodeOptions/page``). Sizes are those after cropping, rotation and mirroring, and an EXIF
-///   orientation is ignored, as the format specifies.
+///   first page, other images are further pages (``DecodeOptions/page``). Sizes are those after cropping, rotation and mirroring, and an
+///   EXIF orientation is ignored, as the format specifies.
 /// - Images may be derived: grids, overlays, and images that are others with further properties. Overlays, and grids whose tiles are coded
-///   in several ways, are converted to sRGB. They have 8 bits if some of their images are in PQ or HLG, and some aren't. Of an image with a gain map, the image in standard range is read; see ``HEIFGainMap``.
+///   in several ways, are converted to sRGB. They have 8 bits if some of their images are in PQ or HLG, and some aren't. Of an image with a
+///   gain map, the image in standard range is read; see ``HEIFGainMap``.
 /// - Grids are decoded row by row of tiles, so that a thumbnail never holds the whole picture. Tiles are decoded on several processors.
 /// - An embedded thumbnail is used if it has the proportions of the image and is at least as large as the requested size.
 /// - PQ and HLG are tone-mapped to sRGB unless the options keep the source's color space or high dynamic range. With
@@ -17,10 +18,11 @@ public import TintypeImages
 ///   transparency. If a file contains both a sequence of at least two frames and a still image, the sequence is read. It
 ///   repeats forever, unless an edit list specifies otherwise. Frames become available while the file arrives.
 /// - Sequences in fragments, or with another coding, are not supported.
-/// - An image or tile is decoded in one call. So cancellation takes effect between tiles, and while rows are converted.
+/// - An image or tile is decoded in a single call. So cancellation takes effect between tiles, and while rows are converted.
 /// - A truncated still image has no partial image.
-/// - A damaged picture of which a part was never decoded is an error.
+/// - A damaged picture with a part that was never decoded is an error.
 public struct HEIFCoder: AnimatedImageCoder, ProgressiveImageCoder {
+    /// Creates a coder.
     public init() {}
 
     public var decodableFormats: Set<ImageFormat> { [.heic, .heif] }
@@ -73,7 +75,7 @@ public struct HEIFCoder: AnimatedImageCoder, ProgressiveImageCoder {
         }
     }
 
-    /// Encodes a HEIC file with the first frame of an animation, and with a thumbnail if the options request one.
+    /// Encodes a HEIC file with the first frame of an animation, and with a thumbnail if the options request it.
     ///
     /// Pixels of 16 bits are written with 10 bits, or with 12 if their source had more than 10. High dynamic range is written
     /// as PQ with ``EncodeOptions/HDREncoding/isoHDR``, and otherwise tone-mapped. An HEVC encoder that supports only 8 bits
@@ -81,6 +83,11 @@ public struct HEIFCoder: AnimatedImageCoder, ProgressiveImageCoder {
     ///
     /// ``EncodeOptions/lossless`` selects the best quality of the encoder, with color in full resolution. Only the conversion
     /// to luma and chroma causes rounding errors. ``HEICEncodeOptions`` has more settings.
+    /// - Parameters:
+    ///   - image: the image.
+    ///   - format: the format of the file.
+    ///   - options: the options for encoding.
+    ///   - context: the resources of the call, and its cancellation.
     /// - Throws: ``ImageError/Code/formatNotEncodable`` if libheif has no HEVC encoder, and ``ImageError/Code/encodeFailed``
     ///   for a side over 16,384 pixels and if the limit of bytes is too small.
     public func encode(

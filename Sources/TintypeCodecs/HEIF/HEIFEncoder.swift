@@ -19,7 +19,7 @@ struct HEIFEncoder {
         source = job.image
     }
 
-    /// The file; of the highest quality up to the one that is asked for that keeps to the limit of bytes.
+    /// The file; of the highest quality, up to the requested quality, that keeps to the limit of bytes.
     func encode() throws(ImageError) -> Data {
         guard source.pixels.format != .rgba8 else { return try encode(source) }
         do throws(ImageError) { return try encode(source) } catch {
@@ -61,7 +61,7 @@ struct HEIFEncoder {
         defer { if let settings { heif_encoding_options_free(settings) } }
         let profile = isPQ ? try HEIFPicture.makePQProfile() : nil
         defer { heif_nclx_color_profile_free(profile) }
-        // Without, libheif states nothing, and computes with sRGB's matrix, whatever the image says of itself.
+        // Without, libheif states nothing, and computes with sRGB's matrix, regardless of the image's own description.
         settings?.pointee.output_nclx_profile = profile
         settings?.pointee.macOS_compatibility_workaround_no_nclx_profile = 0
         var created: OpaquePointer?
@@ -92,7 +92,7 @@ struct HEIFEncoder {
         return data
     }
 
-    /// The quality of libheif at which x265 gives about as much as JPEG and AVIF do at a quality: libheif's 85 is a rate factor of 7.5,
+    /// The quality of libheif that makes x265 give about as much as JPEG and AVIF do at a quality: libheif's 85 is a rate factor of 7.5,
     /// with files five times as large as JPEG's.
     static func coderQuality(_ quality: Int) -> Int {
         let points = [(0, 0), (50, 32), (85, 54), (95, 72), (100, 100)]

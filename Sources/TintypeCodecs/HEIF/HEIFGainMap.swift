@@ -11,7 +11,7 @@ public struct HEIFGainMap: Sendable, Equatable {
     public let size: PixelSize
     /// The number of its components: 1 for brightness alone, 3 for each color.
     public let components: Int
-    /// The description from which ``parameters`` are.
+    /// The description that ``parameters`` come from.
     public let standard: JPEGGainMap.Standard
     /// The parameters; `nil` if they are missing or make no sense.
     public let parameters: GainMapParameters?
@@ -37,7 +37,8 @@ public struct HEIFGainMap: Sendable, Equatable {
 
     var info: ImageInfo.GainMap { ImageInfo.GainMap(size: size, components: components) }
 
-    /// Returns true if the beginning of a file describes a gain map, which may be behind it.
+    /// Returns true if the start of a file describes a gain map, which may be behind it.
+    /// - Parameter beginning: the start of the file.
     public static func mayBe(in beginning: Data) -> Bool {
         #if HEIF
         let found = try? beginning.withBytes { bytes throws(ImageError) in
@@ -72,7 +73,10 @@ extension HEIFGainMap {
     }
 
     /// Decodes the gain map.
-    /// - Returns: The values of the map, which are no colors, as opaque pixels.
+    /// - Parameter context: the limits and the memory of the call, and its cancellation.
+    /// - Returns: The values of the map, which aren't colors, as opaque pixels.
+    /// - Throws: ``ImageError/Code/corruptImage`` for a damaged map, ``ImageError/Code/limitExceeded``, ``ImageError/Code/outOfMemory``,
+    ///   and ``ImageError/Code/cancelled``.
     public func decode(context: DecodeContext = DecodeContext()) throws(ImageError) -> PixelBuffer {
         try file.withBytes { bytes throws(ImageError) in
             guard let table = try ItemTable(ofFile: bytes) else { throw .corrupt("the file has no gain map") }
@@ -92,8 +96,10 @@ extension HEIFGainMap {
     /// Returns the image of the file with the gain applied, as ``JPEGGainMap/applied(to:headroom:context:)`` does.
     /// - Parameters:
     ///   - image: The whole image of the file, at any size, in sRGB.
-    ///   - headroom: The headroom of the display, the binary logarithm of the ratio of its brightest to diffuse white. `nil` for the whole gain.
+    ///   - headroom: The headroom of the display, the binary logarithm of the ratio of its brightest to diffuse white. `nil` for the whole
+    ///     gain.
     ///   - context: The limits, the memory, and the check for cancellation.
+    /// - Throws: the errors of ``decode(context:)``.
     public func applied(
         to image: Image, headroom: Double? = nil, context: DecodeContext = DecodeContext()
     ) throws(ImageError) -> Image {

@@ -2,14 +2,14 @@
 internal import FoundationEssentials
 internal import TintypeImages
 
-/// The way to the pixels of an image of a HEIF file: what is decoded, and where it goes. All sizes have been checked.
+/// The way to the pixels of an image of a HEIF file: the decoded pictures, and where they go. All sizes have been checked.
 struct HEIFPlan {
     indirect enum Content {
-        /// One coded picture.
+        /// A single coded picture.
         case coded(HEIFCodedItem)
-        /// Pictures of one size and layout, in rows that cover the image (ISO/IEC 23008-12, section 6.6.2.3).
+        /// Pictures of the same size and layout, in rows that cover the image (ISO/IEC 23008-12, section 6.6.2.3).
         case grid(Grid)
-        /// Images that lie on a canvas, the first one at the bottom (section 6.6.2.2), or a grid of images of several kinds.
+        /// Images that lie on a canvas, the first at the bottom (section 6.6.2.2), or a grid of images of several kinds.
         case layers([Layer], background: SIMD4<UInt16>)
     }
 
@@ -51,7 +51,7 @@ struct HEIFPlan {
                 width: size.width + grid.tile.width * min(grid.columns, SharedWork.maximumThreads),
                 height: min(size.height, grid.tile.height) + 2)
         case .layers(let layers, _):
-            // The canvas, and the largest of the images with what it is decoded from.
+            // The canvas, and the largest of the images with its coded pictures.
             PixelSize(
                 width: size.width,
                 height: size.height

@@ -4,8 +4,9 @@ internal import TintypeImages
 
 /// Follows the references of items, and makes plans of images.
 ///
-/// It counts what it follows, so that a small file can't ask for much work, and refuses circles. An item is planned once, however many
-/// others name it; the work of decoding it counts each time. The size of a coded picture is that of its bitstream; the box `ispe` must agree.
+/// It counts the references that it follows, so that a small file can't ask for much work, and refuses circles. An item is planned
+/// once, however many others name it; the work of decoding it counts each time. The size of a coded picture comes from its bitstream;
+/// the box `ispe` must agree.
 struct HEIFPlanner {
     private let table: ItemTable
     private let limits: DecodeLimits
@@ -13,9 +14,9 @@ struct HEIFPlanner {
     private var path: [Int] = []
     /// The number of images that may still lie on canvases.
     private var layersLeft = 256
-    /// The bytes of coded pictures that may still be decoded; `nil` before the first one.
+    /// The bytes of coded pictures that may still be decoded; `nil` before the first.
     private var bytesLeft: Int?
-    /// The number of coded pictures that may still be planned: four times what the largest grid has.
+    /// The number of coded pictures that may still be planned: four times the largest grid's number.
     private var picturesLeft = 1 << 18
     /// The plans of items, with the bytes of their pictures and the number of their layers.
     private var plans: [Int: (plan: HEIFPlan, bytes: Int, layers: Int)] = [:]
@@ -72,7 +73,7 @@ struct HEIFPlanner {
         }?.id
     }
 
-    /// The transparency of a grid whose tiles have one each, as a grid.
+    /// The transparency of a grid whose tiles each have transparency, as a grid.
     private mutating func transparencyOfTiles(
         _ plan: HEIFPlan
     ) throws(ImageError) -> (plan: HEIFPlan, isPremultiplied: Bool)? {
@@ -123,7 +124,7 @@ struct HEIFPlanner {
 
     // MARK: Coded pictures
 
-    /// The bytes that may be decoded of a file, in which honest pictures share none.
+    /// The bytes that may be decoded of a file; honest pictures share none.
     private var allowedBytes: Int { table.claimedBytes(of: table.primary).file * 8 + Self.freeBytes }
 
     /// Counts the bytes of pictures that are to be decoded.
@@ -171,7 +172,7 @@ struct HEIFPlanner {
         guard let box = item.first("hvcC")?.contents, let base = box.baseAddress else {
             throw .corrupt("an image of the HEIF file has no configuration")
         }
-        // The tiles of a grid share one.
+        // The tiles of a grid share the same configuration.
         let known: (configuration: HEVCConfiguration, pictures: HEVCPictureParameters?)
         if let found = configurations[base] {
             known = found
@@ -194,7 +195,7 @@ struct HEIFPlanner {
             layout: pictures.chroma)
     }
 
-    /// AV1's configuration states all but the size. The decoder compares that of `ispe` with the bitstream.
+    /// AV1's configuration states all but the size. The decoder compares the size in `ispe` with the bitstream.
     private func av1(_ item: ItemTable.Item) throws(ImageError) -> HEIFCodedItem {
         #if AVIF
         guard let box = item.first("av1C"), let size = item.first("ispe") else {
@@ -225,7 +226,7 @@ struct HEIFPlanner {
 
     // MARK: Derived images
 
-    /// An image that is another one with further properties: `iden`, or the image that `tmap` brightens.
+    /// An image that is another with further properties: `iden`, or the image that `tmap` brightens.
     private mutating func base(_ item: ItemTable.Item) throws(ImageError) -> HEIFPlan {
         let sources = table.references("dimg", from: item.id)
         guard let source = sources.first, item.type == "tmap" || sources.count == 1 else {
@@ -268,7 +269,7 @@ struct HEIFPlanner {
         return try composition(item, layers, size: layout.size, background: [0, 0, 0, isOpaque ? .max : 0])
     }
 
-    /// True if none of the tiles has transparency, or all have one in the tiles' size that makes a grid too.
+    /// True if none of the tiles has transparency, or all have it in the tiles' size, so that it makes a grid too.
     private mutating func haveEvenTransparency(_ tiles: [HEIFCodedItem]) throws(ImageError) -> Bool {
         let items = tiles.compactMap { transparency(of: $0.item) }
         guard !items.isEmpty else { return true }
@@ -292,7 +293,7 @@ struct HEIFPlanner {
             }
             tiles.append(tile)
         }
-        // Chroma of one tile must not belong to the next.
+        // Chroma of a tile must not belong to the next.
         guard let first = tiles.first, sources.count == 1 || first.layout.isDivisible(first.size) else { return nil }
         return tiles
     }
@@ -325,7 +326,7 @@ struct HEIFPlanner {
     private func composition(
         _ item: ItemTable.Item, _ layers: [HEIFPlan.Layer], size: PixelSize, background: SIMD4<UInt16>
     ) throws(ImageError) -> HEIFPlan {
-        // What lies on a canvas is about as large as it. Else a small file names one large picture over and over.
+        // Images on a canvas are about as large as the canvas. Else a small file names a large picture over and over.
         let decoded = layers.reduce(0) { $0 + $1.image.decodedPixels }
         guard decoded <= size.pixelCount * 8 + Self.freePixels else { throw Self.tooManyLayers(layers.count) }
         let plans = layers.map(\.image.plan)

@@ -8,7 +8,7 @@ struct HEIFStill {
     let image: ItemImage
     let info: ImageInfo
 
-    /// - Parameter page: The image, counted from 0: first the primary one, then the others in the order of the file.
+    /// - Parameter page: The image, counted from 0: first the primary image, then the others in the order of the file.
     /// - Throws: ``ImageError/Code/truncatedImage`` instead of ``ImageError/Code/corruptImage`` if the file ends too early.
     init(
         _ bytes: UnsafeRawBufferPointer, format: ImageFormat, page: Int = 0, limits: DecodeLimits
@@ -51,7 +51,7 @@ struct HEIFStill {
     /// Exif, from its TIFF header on, and XMP.
     var metadata: ImageMetadata { table.metadata(of: image.item) }
 
-    /// The metadata of the still image in a file, which is that of its sequence too; none where there is no such image.
+    /// The metadata of the still image in a file, which is its sequence's, too; none without such an image.
     static func metadata(of data: Data) -> ImageMetadata {
         let metadata = try? data.withBytes { bytes throws(ImageError) in
             guard let meta = TopLevelBoxes(bytes).first("meta") else { return ImageMetadata() }
@@ -104,8 +104,8 @@ extension ItemTable.Item {
 }
 
 extension ItemTable {
-    /// The images that are to be shown by themselves: the primary one, then the others in the order of the file. Not thumbnails, auxiliary
-    /// images, parts of others, and alternatives to an image before them.
+    /// The images that are to be shown by themselves: the primary image, then the others in the order of the file. Not thumbnails,
+    /// auxiliary images, parts of others, and alternatives to an image before them.
     var pages: [Int] {
         var pages = [primary]
         for id in order where id != primary {

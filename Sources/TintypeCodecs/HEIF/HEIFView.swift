@@ -16,7 +16,7 @@ struct HEIFView: Equatable {
     /// The types of the properties that change the view.
     static let properties: Set<String> = ["clap", "irot", "imir"]
 
-    /// Applies a property to what is shown so far; others than those of ``properties`` change nothing.
+    /// Applies a property to the view so far; properties other than ``properties`` change nothing.
     mutating func apply(_ property: MediaBox) throws(ImageError) {
         var reader = property.reader
         switch property.type {
@@ -66,7 +66,7 @@ extension Orientation {
 
     fileprivate func followed(by next: Orientation) -> Orientation {
         let (own, other) = (parts, next.parts)
-        // A mirroring behind a turn is one before a turn in the other direction.
+        // A mirroring behind a turn equals a mirroring before a turn in the other direction.
         let turns = (other.turns + (other.mirrors ? 4 - own.turns : own.turns)) & 3
         return own.mirrors != other.mirrors
             ? [.upMirrored, .rightMirrored, .downMirrored, .leftMirrored][turns] : [.up, .right, .down, .left][turns]

@@ -18,8 +18,8 @@ struct ItemRenderer {
 
     /// - Parameters:
     ///   - output: The size to decode at, upright.
-    ///   - whole: The image that a thumbnail shows. It states the depth and the colors: libheif writes thumbnails of high dynamic range that
-    ///     state those of sRGB.
+    ///   - whole: The image that a thumbnail shows. It states the depth and the colors: libheif writes thumbnails of high dynamic range
+    ///     that state sRGB's colors.
     func render(_ image: ItemImage, to output: PixelSize, of whole: HEIFPlan? = nil) throws(ImageError) -> Picture {
         var plan = image.plan
         if let whole, !whole.color.isEmpty { plan.color = whole.color }
@@ -31,7 +31,7 @@ struct ItemRenderer {
         guard let rows = PictureRows(plan, part: aperture, output: stored, table: table, context: context) else {
             throw .corrupt("the HEIF image has no planes")
         }
-        // Only with the first pictures it is known what they state of their colors.
+        // The colors that the pictures state are known only with the first pictures.
         let first = try rows.window(with: aperture.y)
         let coding = plan.color.coding ?? rows.coding ?? ColorCoding(codePoints: .sRGB, matrix: 2, isFullRange: true)
         let isHighDynamicRange = plan.color.profile == nil && coding.codePoints.isHighDynamicRange
@@ -98,7 +98,7 @@ struct ItemRenderer {
         for layer in layers {
             let size = layer.image.plan.view.displaySize
             let place = PixelRect(x: layer.x, y: layer.y, size: size)
-            // What lies beside the canvas isn't decoded.
+            // Parts outside the canvas aren't decoded.
             guard let visible = place.clipped(to: plan.size) else { continue }
             let pixels = try renderer.render(layer.image, to: size).pixels
             for y in 0..<visible.size.height {
@@ -138,7 +138,7 @@ private final class AlphaRows {
     private let rows: PictureRows
     private let aperture: PixelRect
     private let bits: Int
-    /// The whole plane in the size of the image, if the file has it in another one.
+    /// The whole plane in the size of the image, if the file has it in another.
     private let enlarged: ScratchBytes?
     private let image: HEIFPlan
 
@@ -148,7 +148,7 @@ private final class AlphaRows {
     ) throws(ImageError) {
         self.image = image
         bits = alpha.bits
-        // A picture as large as that of the image is cropped like it.
+        // A picture as large as the image's is cropped like it.
         let isAlike = alpha.size == image.size
         let fits = isAlike || alpha.view.aperture.size == image.view.aperture.size
         aperture = isAlike ? image.view.aperture : fits ? alpha.view.aperture : PixelRect(size: alpha.size)

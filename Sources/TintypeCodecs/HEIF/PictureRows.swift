@@ -147,7 +147,7 @@ private final class TileBand {
     /// The rows of plane 0, 1, or 2 that a number of rows of pixels take.
     private func rows(_ rows: Int, in plane: Int) -> Int { plane > 0 && tile.layout == .half ? rows / 2 : rows }
 
-    /// Begins a band. What is below the margin of the one before becomes the margin.
+    /// Starts a band. The part below the margin of the previous picture becomes the margin.
     func begin(at row: Int) {
         if !isEmpty {
             for (plane, block) in memory.enumerated() {
@@ -165,7 +165,7 @@ private final class TileBand {
         start = row - top
     }
 
-    /// The row of the memory where the band begins.
+    /// The row of the memory where the band starts.
     private var start = 0
 
     /// Copies the part of a tile that lies within the width.

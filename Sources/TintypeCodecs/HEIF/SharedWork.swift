@@ -2,7 +2,7 @@
 internal import Glibc
 internal import TintypeImages
 
-/// The pieces of one image's work, which the calling thread and threads of processors without work take in turn.
+/// The pieces of an image's work, which the calling thread and threads of processors without work take in turn.
 final class SharedWork: Sendable {
     private struct State {
         /// The piece that comes next.
@@ -15,7 +15,7 @@ final class SharedWork: Sendable {
     private let piece: @Sendable (Int) throws(ImageError) -> Void
     private let state = Lock(State())
 
-    /// More threads would take too much memory for one image.
+    /// More threads would take too much memory for a single image.
     static let maximumThreads = 4
 
     /// - Parameter piece: Does a piece of the work, counted from 0; called on several threads at once.
@@ -24,7 +24,7 @@ final class SharedWork: Sendable {
         self.piece = piece
     }
 
-    /// Does all of the work. Pieces behind one that fails are left out.
+    /// Does all of the work. Pieces after a failed piece are left out.
     /// - Throws: The error of the first piece that fails, in their order.
     func run() throws(ImageError) {
         let queue = WorkQueue.processing

@@ -5,7 +5,7 @@ struct ICODirectory {
     struct Entry {
         var size: PixelSize
         var bits: Int
-        /// The start of the image. Its length is not kept: writers give wrong ones, and the image knows its own.
+        /// The start of the image. Its length is not kept: writers give wrong lengths, and the image knows its own.
         var offset: Int
     }
 
@@ -30,7 +30,7 @@ struct ICODirectory {
         guard !entries.isEmpty else { throw .corrupt("the icon has no images") }
     }
 
-    /// The image with the most pixels, and of those the one with the most bits.
+    /// The image with the most pixels, and of those the image with the most bits.
     var largest: Entry? {
         entries.max { ($0.size.pixelCount, $0.bits) < ($1.size.pixelCount, $1.bits) }
     }

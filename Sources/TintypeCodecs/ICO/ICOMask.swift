@@ -1,11 +1,11 @@
 internal import TintypeImages
 
-/// The transparency of an icon's bitmap: the alpha of its pixels, or where there is none, one bit for each pixel behind
+/// The transparency of an icon's bitmap: the alpha of its pixels, or without alpha, a bit for each pixel behind
 /// them.
 struct ICOMask {
     private let bytes: UnsafeRawBufferPointer
     private let header: BMPHeader
-    /// True if the pixels' own alpha counts: one of 32 bits a pixel in which some pixel is not transparent.
+    /// True if the pixels' own alpha counts: it has 32 bits a pixel, and some pixel is not transparent.
     let keepsAlpha: Bool
 
     init(_ bytes: UnsafeRawBufferPointer, header: BMPHeader) {

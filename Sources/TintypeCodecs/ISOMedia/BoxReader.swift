@@ -27,7 +27,7 @@ struct BoxReader {
     /// Four letters.
     mutating func letters() throws(ImageError) -> String { String(decoding: try take(4), as: UTF8.self) }
 
-    /// The version and the flags that a full box begins with (ISO/IEC 14496-12, section 4.2).
+    /// The version and the flags that a full box starts with (ISO/IEC 14496-12, section 4.2).
     mutating func fullBox() throws(ImageError) -> (version: Int, flags: Int) {
         let word = try uint32()
         return (word >> 24, word & 0xFF_FFFF)

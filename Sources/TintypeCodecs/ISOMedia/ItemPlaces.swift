@@ -26,7 +26,7 @@ struct ItemPlaces {
         var count: Int
     }
 
-    /// The most parts of an item that lie in other items, which lie in no further ones. No writer is known that makes any.
+    /// The most parts of an item that lie in other items, which themselves don't lie in others. No writer is known that makes any.
     private static let maximumParts = 64
 
     /// - Parameters:
@@ -114,7 +114,7 @@ struct ItemPlaces {
         return try bytes.withBytes(body)
     }
 
-    /// The bytes that an item claims to have, and those of the whole file.
+    /// The bytes that an item claims to have, and the bytes of the whole file.
     func claimedBytes(of item: Int) -> (item: Int, file: Int) {
         let extents = places[item]?.extents ?? []
         let claimed = extents.reduce(0) { $0 + min($1.count == 0 ? file.count : $1.count, file.count) }

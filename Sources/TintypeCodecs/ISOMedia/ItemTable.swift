@@ -5,7 +5,7 @@ internal import TintypeImages
 /// The items of a HEIF file, with their properties, references and groups (ISO/IEC 14496-12, section 8.11, and ISO/IEC 23008-12,
 /// section 9). Valid as long as the bytes of the file.
 ///
-/// The table only holds what the boxes say. ``HEIFPlanner`` follows the references, and refuses circles.
+/// The table only holds the statements of the boxes. ``HEIFPlanner`` follows the references, and refuses circles.
 struct ItemTable {
     struct Item {
         let id: Int
@@ -31,14 +31,14 @@ struct ItemTable {
     let primary: Int
     /// The numbers of all items, in the order of the file.
     let order: [Int]
-    /// The groups of items of which one is to be shown.
+    /// The groups of items whose first readable item is shown.
     let alternatives: [[Int]]
     private let items: [Int: Item]
     private let places: ItemPlaces
     private let forward: [Reference: [Int]]
     private let backward: [Reference: [Int]]
 
-    /// A kind of reference, in four letters, and the item at one end.
+    /// A kind of reference, in four letters, and the item at an end.
     private struct Reference: Hashable {
         var kind: String
         var item: Int
@@ -81,7 +81,7 @@ struct ItemTable {
 
     // MARK: Items
 
-    /// - Throws: ``ImageError/Code/corruptImage`` if there is no such item.
+    /// - Throws: ``ImageError/Code/corruptImage`` if the item is missing.
     func item(_ id: Int) throws(ImageError) -> Item {
         guard let item = items[id] else { throw .corrupt("the HEIF file has no item \(id), to which it refers") }
         return item
@@ -89,7 +89,7 @@ struct ItemTable {
 
     /// The items that an item refers to.
     /// - Parameter kind: The kind of the reference, in four letters: `dimg` to the parts of a derived image, `auxl` to the image that an
-    ///   auxiliary one belongs to.
+    ///   auxiliary image belongs to.
     func references(_ kind: String, from item: Int) -> [Int] { forward[Reference(kind: kind, item: item), default: []] }
 
     /// The items that refer to an item.
@@ -105,7 +105,7 @@ struct ItemTable {
         try places.withBytes(of: item, body)
     }
 
-    /// The bytes that an item claims to have, and those of the whole file.
+    /// The bytes that an item claims to have, and the bytes of the whole file.
     func claimedBytes(of item: Int) -> (item: Int, file: Int) { places.claimedBytes(of: item) }
 
     // MARK: Boxes

@@ -1,7 +1,7 @@
 #if AVIF || HEIF
 internal import TintypeImages
 
-/// A box within another one (ISO/IEC 14496-12, section 4.2). Valid as long as the bytes of the file.
+/// A box within another (ISO/IEC 14496-12, section 4.2). Valid as long as the bytes of the file.
 struct MediaBox {
     /// Four letters.
     let type: String
@@ -9,12 +9,12 @@ struct MediaBox {
 
     var reader: BoxReader { BoxReader(contents) }
 
-    /// The most boxes within one. The largest grid of a HEIF file has 65,536 tiles, each with a box.
+    /// The most boxes within another. The largest grid of a HEIF file has 65,536 tiles, each with a box.
     private static let maximumCount = 1 << 18
 
     /// The boxes within.
     /// - Parameter offset: the number of bytes of fields before the first of them.
-    /// - Throws: ``ImageError/Code/corruptImage`` if one of them reaches beyond this box.
+    /// - Throws: ``ImageError/Code/corruptImage`` if any of them reaches beyond this box.
     func boxes(from offset: Int = 0) throws(ImageError) -> [MediaBox] {
         var boxes: [MediaBox] = []
         var reader = reader

@@ -13,12 +13,12 @@ struct MediaTrack {
     let timescale: Int
     /// The number of times that the track is played, 0 to repeat it forever.
     let loopCount: Int
-    /// The ids of other tracks by the kind of reference: `auxl` to what this one belongs to, `prem` to the alpha that colors
-    /// are multiplied by, `thmb` to what this one is a thumbnail of.
+    /// The ids of other tracks by the kind of reference: `auxl` to the track that this track belongs to, `prem` to the alpha that colors
+    /// are multiplied by, `thmb` to the track that this track is a thumbnail of.
     let references: [String: [Int]]
     /// The box `stbl`.
     let sampleTable: MediaBox
-    /// The coding of the samples: the one entry of `stsd`; `nil` if there are none or several.
+    /// The coding of the samples: the only entry of `stsd`; `nil` if there are none or several.
     let sampleEntry: MediaBox?
 
     init(_ box: MediaBox) throws(ImageError) {
@@ -54,7 +54,7 @@ struct MediaTrack {
     private struct Header {
         let isEnabled: Bool
         let id: Int
-        /// The duration in units of the file; `nil` for an infinite one.
+        /// The duration in units of the file; `nil` for an infinite number.
         let duration: Int?
         let orientation: Orientation
 
@@ -76,7 +76,7 @@ struct MediaTrack {
     }
 
     /// Returns the number of times that a track is played. An edit list with the flag `RepeatEdits` is played until the track's
-    /// duration is over, and one without the flag is played once (section 8.6.6). A track without a list repeats forever, as in
+    /// duration is over, and a list without the flag is played once (section 8.6.6). A track without a list repeats forever, as in
     /// browsers and viewers.
     private static func loopCount(_ box: MediaBox, duration: Int?) throws(ImageError) -> Int {
         guard let list = try box.first("edts")?.first("elst") else { return 0 }
@@ -105,8 +105,8 @@ struct MediaTrack {
 }
 
 extension Orientation {
-    /// The orientation of a track's matrix, whose `a` and `b` say where x leads, `c` and `d` where y does; scaling and what is
-    /// not a multiple of a right angle are left out.
+    /// The orientation of a track's matrix, whose `a` and `b` say where x leads, `c` and `d` where y does; scaling and angles
+    /// other than multiples of a right angle are left out.
     fileprivate init(matrix a: Int, _ b: Int, _ c: Int, _ d: Int) {
         self =
             switch (a.signum(), b.signum(), c.signum(), d.signum()) {

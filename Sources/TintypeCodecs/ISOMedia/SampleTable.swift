@@ -10,7 +10,7 @@ struct SampleTable {
         var duration = 0
         /// When it is shown, in units of the track.
         var start = 0
-        /// True if decoding can begin with this sample.
+        /// True if decoding can start with this sample.
         var isSync = true
     }
 
@@ -42,8 +42,8 @@ struct SampleTable {
     /// The offset of the first byte behind all samples.
     var end: Int { samples.map(\.bytes.upperBound).max() ?? 0 }
 
-    /// The time that each sample is shown, in the order of showing and units of the track: until the next one is. The last one
-    /// takes as long as it does for decoding.
+    /// The time that each sample is shown, in the order of showing and units of the track: until the next sample is. The last
+    /// sample takes as long as it does for decoding.
     var durations: [Int] {
         order.indices.map { rank in
             let sample = samples[order[rank]]
@@ -51,8 +51,8 @@ struct SampleTable {
         }
     }
 
-    /// The place in the order of decoding to begin with in order to show a sample: the nearest sync sample that is not shown
-    /// after it. What is decoded behind a sync sample, but shown before it, may need the one before.
+    /// The place in the order of decoding to start with in order to show a sample: the nearest sync sample that is not shown
+    /// after it. Samples that are decoded after a sync sample, but shown before it, may need the previous sync sample.
     func decodingStart(forRank rank: Int) -> Int {
         let target = order[rank]
         return samples[...target].lastIndex { $0.isSync && $0.start <= samples[target].start } ?? 0
@@ -115,7 +115,7 @@ struct SampleTable {
                 next = runCount > 0 ? try runs.uint32() : 0
             }
             var offset = has64Bits ? try offsets.uint64() : try offsets.uint32()
-            // Far beyond any file, and far from what could overflow.
+            // Far beyond any file, and far from overflow.
             guard offset < 1 << 60 else { throw .corrupt("the file has bytes at \(offset)") }
             for _ in 0..<min(perChunk, sizes.count - sample) {
                 samples[sample].bytes = offset..<offset + sizes[sample]
@@ -145,7 +145,7 @@ struct SampleTable {
         }
         guard let box = try box.first("ctts") else { return }
         place = 0
-        // Offsets are signed in the box's version 1, and in what some writers call version 0.
+        // Offsets are signed in the box's version 1, and in boxes that some writers call version 0.
         try Self.runs(box, count: count) { offset in
             samples[place].start += Int(Int32(truncatingIfNeeded: offset))
             place += 1

@@ -1,5 +1,5 @@
 #if AVIF || HEIF || JXL
-/// The outermost boxes of an ISO base media file (ISO/IEC 14496-12, section 4.2) or of its beginning.
+/// The outermost boxes of an ISO base media file (ISO/IEC 14496-12, section 4.2) or of its start.
 struct TopLevelBoxes {
     struct Box {
         /// Four letters.

@@ -29,7 +29,7 @@ struct VisualSampleEntry {
     /// The contents of the first box of a type within.
     func first(_ type: String) -> UnsafeRawBufferPointer? { boxes.first { $0.type == type }?.contents }
 
-    /// The part of a picture that is shown, by a `clap` box; all of it without one.
+    /// The part of a picture that is shown, by a `clap` box; all of it without the box.
     func aperture(of size: PixelSize) throws(ImageError) -> PixelRect {
         guard let box = boxes.first(where: { $0.type == "clap" }) else { return PixelRect(size: size) }
         return try PixelRect(cleanAperture: box, of: size) ?? PixelRect(size: size)
@@ -46,7 +46,7 @@ extension PixelRect {
             return denominator > 0 ? Double(numerator) / Double(denominator) : .nan
         }
         let (width, height) = (try fraction(), try fraction())
-        // Offsets are those of the middle.
+        // Offsets refer to the middle.
         let x = try fraction() + (Double(size.width) - width) / 2
         let y = try fraction() + (Double(size.height) - height) / 2
         let isWhole = [width, height, x, y].allSatisfy { $0 == $0.rounded() && abs($0) < 1e9 }

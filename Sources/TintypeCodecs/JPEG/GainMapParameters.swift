@@ -2,7 +2,7 @@
 ///
 /// A display with a headroom between ``baseHeadroom`` and ``alternateHeadroom`` applies a part of the gain.
 public struct GainMapParameters: Sendable, Equatable {
-    /// The parameters of one component.
+    /// The parameters of a component.
     public struct Channel: Sendable, Equatable {
         /// The binary logarithm of the gain for the value 0 of the map.
         public var minimum: Double
@@ -16,13 +16,13 @@ public struct GainMapParameters: Sendable, Equatable {
         public var alternateOffset: Double
     }
 
-    /// The binary logarithm of the ratio of the brightest to diffuse white, for which the image itself is made; 0 for standard range.
+    /// The binary logarithm of the ratio of the brightest to diffuse white of the image itself; 0 for standard range.
     public var baseHeadroom: Double
-    /// The same of the image to which the whole gain leads.
+    /// The same for the image with the whole gain applied.
     public var alternateHeadroom: Double
     /// True if the gain applies to the color space of the image itself.
     public var usesBaseColorSpace: Bool
-    /// One for all components, or one for each of red, green, and blue.
+    /// A single value for all components, or separate values for red, green, and blue.
     public var channels: [Channel]
 
     private init?(
@@ -41,7 +41,7 @@ public struct GainMapParameters: Sendable, Equatable {
     // MARK: ISO 21496-1
 
     /// Reads the binary form (annex C.2): fractions of 32-bit numbers.
-    /// - Returns: `nil` if the version is a later one, or if numbers are missing or make no sense.
+    /// - Returns: `nil` if the version is a later version, or if numbers are missing or make no sense.
     init?(iso bytes: [UInt8]) {
         var reader = FractionReader(bytes: bytes[...])
         guard let minimumVersion = reader.number(2), minimumVersion == 0, reader.number(2) != nil,
@@ -84,7 +84,7 @@ public struct GainMapParameters: Sendable, Equatable {
     // MARK: XMP
 
     /// Reads the properties of the namespace `hdrgm` (Adobe, “Gain Map”, version 1; “Ultra HDR Image Format”, version 1).
-    /// - Returns: `nil` if required ones are missing, or if numbers make no sense.
+    /// - Returns: `nil` if required numbers are missing, or if numbers make no sense.
     init?(xmp: String) {
         func values(_ name: String, default value: Double? = nil) -> [Double]? {
             guard let texts = Self.texts(of: "hdrgm:" + name, in: xmp) else { return value.map { [$0] } }

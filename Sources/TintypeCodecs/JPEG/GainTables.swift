@@ -3,7 +3,7 @@ internal import TintypeImages
 
 extension GainMapParameters {
     /// The part of the gain that a display applies, from 0 to 1 (ISO 21496-1, clause 6.3).
-    /// - Parameter headroom: the headroom of the display; `nil` for the whole gain. What is no number counts as none.
+    /// - Parameter headroom: the headroom of the display; `nil` for the whole gain. NaN counts as no gain.
     func weight(headroom: Double?) -> Double {
         guard let headroom else { return 1 }
         let part = (headroom - baseHeadroom) / (alternateHeadroom - baseHeadroom)
@@ -34,7 +34,7 @@ struct GainTables {
             let numbers = channels.map { Float(min(max(offset($0), -1_000), 1_000)) }
             return SIMD4(numbers[0], numbers[1], numbers[2], 0)
         }
-        // Without any gain, the image is what it was.
+        // Without any gain, the image is unchanged.
         baseOffset = weight > 0 ? offsets(\.baseOffset) : .zero
         alternateOffset = weight > 0 ? offsets(\.alternateOffset) : .zero
     }

@@ -6,6 +6,11 @@ extension JPEGCoder {
     ///
     /// Transparent pixels are blended with ``EncodeOptions/background``. The ICC profile of an image in another color space
     /// than sRGB is embedded. ``JPEGEncodeOptions`` has more settings.
+    /// - Parameters:
+    ///   - image: the image.
+    ///   - format: the format of the file.
+    ///   - options: the options for encoding.
+    ///   - context: the resources of the call, and its cancellation.
     /// - Throws: ``ImageError/Code/encodeFailed`` for a side of more than 65,500 pixels, for metadata that do not fit into a
     ///   segment of 64 KB, and if even the lowest quality needs more than ``EncodeOptions/maximumBytes``.
     public func encode(

@@ -6,6 +6,7 @@ public import TintypeImages
 /// A thumbnail is decoded at a fraction of the size by libjpeg and resampled from there, row by row, so the full bitmap never
 /// exists. The Exif orientation is applied, and an embedded ICC profile is converted to sRGB.
 public struct JPEGCoder: ProgressiveImageCoder {
+    /// Creates a coder.
     public init() {}
 
     public var decodableFormats: Set<ImageFormat> { [.jpeg] }

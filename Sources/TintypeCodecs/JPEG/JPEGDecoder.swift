@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 internal import TintypeImages
 
-/// One decode of one JPEG file.
+/// A decode of a JPEG file.
 struct JPEGDecoder {
     let segments: JPEGSegments
     let options: DecodeOptions

@@ -7,7 +7,7 @@ public struct JPEGEncodeOptions: FormatEncodeOptions {
     /// True to optimize the Huffman codes for the image. The file becomes slightly smaller with the same pixels, at the cost of
     /// a second pass. Progressive files are always optimized.
     public var optimizesHuffmanCodes = false
-    /// The number of rows of blocks between restart markers, at which a decoder can resume after damage or start in parallel;
+    /// The number of rows of blocks between restart markers, where a decoder can resume after damage or start in parallel;
     /// 0, the default, for no markers; at most 65,535.
     public var restartRows = 0
 

@@ -3,21 +3,22 @@ public import TintypeImages
 extension JPEGGainMap {
     /// Returns the image of the file with the gain applied: in high dynamic range, and half precision.
     ///
-    /// The light of each pixel is multiplied as ISO 21496-1, clause 6, describes, with the map enlarged smoothly to the size of the image. The
-    /// gain applies to the components of sRGB, also if the file has other primaries; with one component in the map that makes no difference.
-    /// Works on the calling thread.
+    /// The light of each pixel is multiplied as ISO 21496-1, clause 6, describes, with the map enlarged smoothly to the size of the image.
+    /// The gain applies to the components of sRGB, also if the file has other primaries; with a single component in the map that makes no
+    /// difference. Works on the calling thread.
     /// - Parameters:
     ///   - image: The whole image of the file, at any size, in sRGB. Of an animation, the first frame counts.
-    ///   - headroom: The headroom of the display, the binary logarithm of the ratio of its brightest to diffuse white. `nil` for the whole gain.
+    ///   - headroom: The headroom of the display, the binary logarithm of the ratio of its brightest to diffuse white. `nil` for the whole
+    ///     gain.
     ///   - context: The limits, the memory, and the check for cancellation.
-    /// - Throws: ``ImageError/Code/transformFailed`` for a gain map without parameters that Tintype knows, or for an image that isn't in sRGB
-    ///   of standard range; the errors of decoding the map; ``ImageError/Code/limitExceeded``; and ``ImageError/Code/outOfMemory``.
+    /// - Throws: ``ImageError/Code/transformFailed`` for a gain map without parameters that Tintype knows, or for an image that isn't in
+    ///   sRGB of standard range; the errors of decoding the map; ``ImageError/Code/limitExceeded``; and ``ImageError/Code/outOfMemory``.
     public func applied(
         to image: Image, headroom: Double? = nil, context: DecodeContext = DecodeContext()
     ) throws(ImageError) -> Image {
         try GainMapParameters.apply(parameters, to: image, headroom: headroom, context) { () throws(ImageError) in
             var options = DecodeOptions()
-            options.keepsColorSpace = true  // The values are no colors.
+            options.keepsColorSpace = true  // The values aren't colors.
             return try JPEGCoder().decode(data, options: options, context: context).pixels
                 .oriented(image.properties.sourceOrientation, pool: context.pool)
         }

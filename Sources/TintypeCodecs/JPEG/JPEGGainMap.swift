@@ -23,7 +23,7 @@ public struct JPEGGainMap: Sendable, Equatable {
     public var size: PixelSize
     /// The number of its components: 1 for brightness alone, 3 for each color.
     public var components: Int
-    /// The description from which ``parameters`` are.
+    /// The description that ``parameters`` come from.
     public var standard: Standard
     /// The parameters; `nil` if they are missing or make no sense.
     public var parameters: GainMapParameters?
@@ -46,7 +46,8 @@ public struct JPEGGainMap: Sendable, Equatable {
         self = found
     }
 
-    /// Returns true if the beginning of a JPEG file has an index of further pictures, one of which may be a gain map.
+    /// Returns true if the start of a JPEG file has an index of further pictures, which may include a gain map.
+    /// - Parameter beginning: the start of the file.
     public static func mayBe(in beginning: Data) -> Bool {
         beginning.withUnsafeBytes { JPEGSegments($0).pictureIndex != nil }
     }
@@ -76,12 +77,12 @@ public struct JPEGGainMap: Sendable, Equatable {
 }
 
 extension JPEGSegments {
-    /// The places of the pictures behind the first one that are there, in the order of the index.
+    /// The places of the pictures after the first that have arrived, in the order of the index.
     fileprivate func pictures(in bytes: UnsafeRawBufferPointer) -> [Range<Int>] {
         guard let index = pictureIndex, let reader = ExifReader(UnsafeRawBufferPointer(rebasing: bytes[index])),
             let entries = reader.main?[0xB002]?.value
         else { return [] }
-        // Each entry has 16 bytes: attributes, size, offset from the beginning of the index, and two numbers of other entries.
+        // Each entry has 16 bytes: attributes, size, offset from the start of the index, and two numbers of other entries.
         var pictures: [Range<Int>] = []
         var behind = 0
         for entry in stride(from: entries.lowerBound + 16, to: entries.upperBound - 15, by: 16).reversed() {

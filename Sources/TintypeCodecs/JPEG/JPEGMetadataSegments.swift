@@ -28,7 +28,7 @@ struct JPEGMetadataSegments {
         segments.append((Self.app1, contents))
     }
 
-    /// Returns the block, with a thumbnail if one is requested and fits.
+    /// Returns the block, with a thumbnail if requested and if it fits.
     private static func exif(_ job: EncodeJob, room: Int) throws(ImageError) -> Data? {
         let size = job.image.size.scaled(into: thumbnailBox)
         guard job.options.embedsThumbnail, size != job.image.size else { return job.exif }

@@ -17,7 +17,8 @@ struct JPEGPlan {
     let output: PixelSize
     let color: DecodedColor
     let hasMultipleScans: Bool
-    /// True if the pixels are inks, which are always inverted: Adobe wrote them so from the beginning, and where its segment is missing it was removed.
+    /// True if the pixels are inks, which are always inverted: Adobe wrote them so from the start, and where its segment is missing it was
+    /// removed.
     let isCMYK: Bool
     /// True if colors are converted in the small picture instead of the rows.
     let convertsAfter: Bool
@@ -109,8 +110,8 @@ struct JPEGRows: ~Copyable {
     private let plan: JPEGPlan
     /// A row of inks, or of pixels that aren't yet where they belong.
     private let row: MutablePixelBuffer
-    /// libjpeg-turbo writes rows at aligned addresses past the processor's caches, into memory, which suits a picture that nobody reads soon. A row
-    /// that is filtered next is therefore at an odd address: fetching it back took an eighth of the time of a thumbnail.
+    /// libjpeg-turbo writes rows at aligned addresses past the processor's caches, into memory, which suits a picture that isn't read
+    /// soon. A row that is filtered next is therefore at an odd address: fetching it back took an eighth of the time of a thumbnail.
     private static let misalignment = 4
 
     init(_ plan: JPEGPlan) throws(ImageError) {
@@ -147,7 +148,7 @@ struct JPEGRows: ~Copyable {
         if reader.warningCount > JPEGPlan.maximumWarnings { throw reader.corruption }
         guard reader.isMissingData else { return true }
         guard plan.options.allowsPartialImage else { throw reader.truncation }
-        // Scans cover the whole image, so that of several each row has something.
+        // Scans cover the whole image, so that each of several scans contributes to every row.
         return plan.hasMultipleScans
     }
 }

@@ -8,15 +8,15 @@ final class JPEGProgressiveDecoder: ProgressiveDecoder {
     private let options: DecodeOptions
     private let context: DecodeContext
     private let reader: JPEGReader
-    /// The bytes so far: for the segments in front of the pixels, and for a decode of the whole if this one fails.
+    /// The bytes so far: for the segments in front of the pixels, and for a decode of the whole if this decoder fails.
     private var data = Data()
     private var segments: JPEGSegments?
     private var plan: JPEGPlan?
-    /// The rows so far of a file with one scan.
+    /// The rows so far of a file with a single scan.
     private var sink: RowSink?
     private var isConsumed = false
-    /// True if the image is decoded from the beginning when all bytes are there: because it is a ``JPEGThumbnail``, which takes less time after the
-    /// last byte than all rows take before, or because some scans are left out.
+    /// True if the image is decoded from the start when all bytes are there: because it is a ``JPEGThumbnail``, which takes less time after
+    /// the last byte than all rows take before, or because some scans are left out.
     private var decodesAtEnd = false
     private var wantsPreviews = false
     /// The scans, or rows, that the last preview showed.
@@ -80,7 +80,7 @@ final class JPEGProgressiveDecoder: ProgressiveDecoder {
         try JPEGCoder().decode(data, options: options, context: context)
     }
 
-    /// Decodes what the bytes so far allow.
+    /// Decodes as far as the bytes so far allow.
     private func advance() throws(ImageError) {
         if segments == nil {
             guard try reader.readHeader() else { return }

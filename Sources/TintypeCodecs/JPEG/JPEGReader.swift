@@ -4,13 +4,13 @@ internal import CJPEGShim
 internal import FoundationEssentials
 internal import TintypeImages
 
-/// Decodes the bytes of one JPEG file row by row with libjpeg.
+/// Decodes the bytes of a JPEG file row by row with libjpeg.
 final class JPEGReader {
     private let handle: OpaquePointer
     private(set) var header = tintype_jpeg_header()
 
     /// Reads the header. The bytes must stay where they are as long as the reader.
-    /// - Parameter leavesGaps: true for a file without some of its scans: what they would bring is zero.
+    /// - Parameter leavesGaps: true for a file without some of its scans: their contribution is zero.
     init(_ bytes: UnsafeRawBufferPointer, memoryLimit: Int, leavesGaps: Bool = false) throws(ImageError) {
         guard
             let handle = tintype_jpeg_reader_create(
@@ -38,7 +38,7 @@ final class JPEGReader {
             })
     }
 
-    /// Says that all bytes have been appended: what is missing from here on is made up.
+    /// Says that all bytes have been appended: missing data is made up from here on.
     func end() { tintype_jpeg_end(handle) }
 
     /// - Returns: false if the bytes so far do not reach to the end of the header.
@@ -51,7 +51,7 @@ final class JPEGReader {
     /// The number of scans that have been consumed to their end.
     var scanCount: Int { Int(tintype_jpeg_scan_count(handle)) }
 
-    /// Reads what there is of the scans.
+    /// Reads the available part of the scans.
     /// - Returns: true if all have been read.
     func consumeAvailableScans(maximum: Int, context: DecodeContext) throws(ImageError) -> Bool {
         while true {
@@ -73,7 +73,7 @@ final class JPEGReader {
     var isMissingData: Bool { tintype_jpeg_is_missing_data(handle) != 0 }
     var warningCount: Int { tintype_jpeg_warning_count(handle) }
 
-    /// Begins decoding at `eighths`/8 of the size.
+    /// Starts decoding at `eighths`/8 of the size.
     /// - Returns: the size of the rows to come.
     func start(eighths: Int, asCMYK: Bool) throws(ImageError) -> PixelSize {
         var width: UInt32 = 0

@@ -1,8 +1,8 @@
 internal import TintypeImages
 
-/// At which fraction of its size a JPEG is decoded for a thumbnail, by a smaller inverse transform.
+/// The fraction of its size a JPEG is decoded for a thumbnail, by a smaller inverse transform.
 enum JPEGScale {
-    /// 1, 2, 4 or 8 eighths: the smallest scale at which both sides are at least two and a half times the target's, or at least the
+    /// 1, 2, 4 or 8 eighths: the smallest scale that makes both sides at least two and a half times the target's, or at least the
     /// target's if it is to be fast; or 8.
     ///
     /// Two and a half times the size and a Lanczos filter from there keep at least 50 dB against a full decode of pictures with much

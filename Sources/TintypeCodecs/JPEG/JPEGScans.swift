@@ -4,7 +4,7 @@ internal import TintypeImages
 /// The scans of a progressive JPEG file (ITU-T T.81, annex G), found by their markers without decoding any.
 struct JPEGScans {
     struct Scan {
-        /// From its marker up to the next that is not one of its own.
+        /// From its marker up to the next that is not part of the scan.
         var range: Range<Int>
         /// The components that it holds, as positions in the frame header.
         var components: [Int]
@@ -14,7 +14,7 @@ struct JPEGScans {
         var band: ClosedRange<Int>
         /// The bits of the coefficients that are still missing after this scan.
         var missingBits: Int
-        /// True if it adds a bit to what earlier scans brought.
+        /// True if it adds a bit to earlier scans' coefficients.
         var isRefinement: Bool
 
         /// The band as a set of bits.
@@ -68,7 +68,7 @@ struct JPEGScans {
     }
 
     /// The file without the scans that a thumbnail does not need.
-    /// - Parameter eighths: the scale at which libjpeg decodes it.
+    /// - Parameter eighths: the scale of libjpeg's decode.
     /// - Returns: `nil` if it needs all.
     func file(of bytes: UnsafeRawBufferPointer, eighths: Int, quality: ThumbnailQuality) -> Data? {
         let keeps = keeps(eighths: eighths, quality: quality)
@@ -88,7 +88,7 @@ struct JPEGScans {
         keeps { isWanted($0, eighths: eighths, quality: quality) }
     }
 
-    /// Which of the scans are decoded: those that are wanted, the means, and what these build on.
+    /// Which of the scans are decoded: those that are wanted, the means, and the scans that these build on.
     ///
     /// A scan that refines can only be read where all has come that it refines, for it does not say again which coefficients are not
     /// zero.
@@ -106,7 +106,7 @@ struct JPEGScans {
 
     private func isWanted(_ scan: Scan, eighths: Int, quality: ThumbnailQuality) -> Bool {
         let side = scan.components.map { self.side(of: $0, eighths: eighths) }.max() ?? 8
-        // A block that becomes one pixel is its mean, and nothing else.
+        // A block that becomes a single pixel is its mean, and nothing else.
         guard side > 1 else { return false }
         guard eighths < 8, quality == .fast else { return true }
         // Of the luminance those coefficients count whose waves the smaller blocks can show, and of these the first bits; of the
@@ -192,7 +192,7 @@ struct JPEGScans {
         return UInt8(truncatingIfNeeded: word)
     }
 
-    /// The end of a scan's data: a marker that is no restart's. In data, a zero follows each FF (section B.1.1.5).
+    /// The end of a scan's data: a marker other than a restart's. In data, a zero follows each FF (section B.1.1.5).
     private static func endOfData(in bytes: UnsafeRawBufferPointer, from start: Int) -> Int {
         var offset = start
         while let found = bytes.firstIndex(of: 0xFF, from: offset) {

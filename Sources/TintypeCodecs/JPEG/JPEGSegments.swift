@@ -7,7 +7,7 @@ struct JPEGSegments {
     var size: PixelSize?
     var bitsPerComponent = 8
     var components = 3
-    /// The marker of the frame header, which names the process (ITU-T T.81, table B.1); `nil` without one.
+    /// The marker of the frame header, which names the process (ITU-T T.81, table B.1); `nil` without a frame header.
     private(set) var process: UInt8?
     /// The Exif block, from its TIFF header on.
     var exif: Data?
@@ -19,10 +19,10 @@ struct JPEGSegments {
     /// The place of the parameters of a gain map (ISO 21496-1, annex C).
     private(set) var gainMapParameters: Range<Int>?
     var orientation = Orientation.up
-    /// True if the bytes end before the first scan begins.
+    /// True if the bytes end before the first scan starts.
     var isTruncated = false
 
-    /// Reads the segments, skipping what makes no sense, as decoders do.
+    /// Reads the segments, skipping invalid segments, as decoders do.
     /// - Complexity: O(bytes before the first scan).
     init(_ bytes: UnsafeRawBufferPointer) {
         var profileParts: [Int: Range<Int>] = [:]
@@ -75,7 +75,7 @@ struct JPEGSegments {
             components = Int(bytes[payload.lowerBound + 5])
             process = marker
         case 0xE1 where begins("Exif\0"):
-            // The first block counts; one zero follows, which some writers leave out of the signature.
+            // The first block counts; a zero follows, which some writers leave out of the signature.
             guard exif == nil, payload.count > 6 else { return }
             exif = bytes.data(payload.dropFirst(6))
         case 0xE1 where begins("http://ns.adobe.com/xap/1.0/\0"):
@@ -93,7 +93,7 @@ struct JPEGSegments {
         }
     }
 
-    /// The parts in order; `nil` if one is missing, since half a profile is none.
+    /// The parts in order; `nil` if a part is missing, since half a profile is useless.
     private static func join(_ parts: [Int: Range<Int>], of bytes: UnsafeRawBufferPointer) -> Data? {
         guard let first = parts[1], parts.count == Int(bytes[first.lowerBound - 1]) else { return nil }
         var profile = Data()

@@ -2,7 +2,7 @@ internal import CJPEGShim
 internal import FoundationEssentials
 internal import TintypeImages
 
-/// Writes one JPEG file with libjpeg.
+/// Writes a JPEG file with libjpeg.
 final class JPEGWriter {
     private let handle: OpaquePointer
 

@@ -10,9 +10,10 @@ public import TintypeImages
 /// - CMYK is converted to sRGB with its profile.
 /// - While a file arrives, libjxl's own previews are shown: first an eighth of the resolution, then the parts that have
 ///   arrived. Animations grow by whole frames.
-/// - libjxl decodes a frame in one call. So cancellation takes effect between frames, and while rows are converted.
+/// - libjxl decodes a frame in a single call. So cancellation takes effect between frames, and while rows are converted.
 /// - A truncated file has a partial image with everything that libjxl can show of the frame, if the options allow it.
 public struct JXLCoder: AnimatedImageCoder, ProgressiveImageCoder {
+    /// Creates a coder.
     public init() {}
 
     public var decodableFormats: Set<ImageFormat> { [.jxl] }
@@ -44,14 +45,19 @@ public struct JXLCoder: AnimatedImageCoder, ProgressiveImageCoder {
     /// Encodes a JPEG XL file, animated if the image is, and exact with ``EncodeOptions/lossless``. ``JXLEncodeOptions`` has
     /// more settings.
     ///
-    /// Pixels are written with the precision that they have: 8 bits, 16 bits, or half-precision numbers for those of standard
-    /// range. High dynamic range is written as PQ of 16 bits with ``EncodeOptions/HDREncoding/isoHDR``, and otherwise
-    /// tone-mapped.
+    /// Pixels are written with the precision that they have: 8 bits, 16 bits, or half-precision numbers for pixels of
+    /// standard range. High dynamic range is written as PQ of 16 bits with ``EncodeOptions/HDREncoding/isoHDR``, and
+    /// otherwise tone-mapped.
+    /// - Parameters:
+    ///   - image: the image.
+    ///   - format: the format of the file.
+    ///   - options: the options for encoding.
+    ///   - context: the resources of the call, and its cancellation.
     /// - Throws: ``ImageError/Code/encodeFailed`` if the limit of bytes is too small.
     public func encode(
         _ image: Image, as format: ImageFormat, options: EncodeOptions, context: EncodeContext
     ) throws(ImageError) -> Data {
-        // libjxl refuses profiles whose primaries are no colors; those pixels become sRGB of 8 bits.
+        // libjxl refuses profiles with imaginary primaries; those pixels become sRGB of 8 bits.
         let storesProfile = image.colorSpace.profile.map(JXLEncoder.accepts) ?? true
         let target = EncodeTarget(
             format: .jxl, maximumSide: JXLEncoder.maximumSide, storesProfile: storesProfile,

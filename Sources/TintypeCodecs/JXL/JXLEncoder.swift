@@ -18,7 +18,7 @@ struct JXLEncoder {
         source = job.image
     }
 
-    /// The file; of the highest quality up to the one that is asked for that keeps to the limit of bytes.
+    /// The file; of the highest quality, up to the requested quality, that keeps to the limit of bytes.
     func encode() throws(ImageError) -> Data {
         try job.check(options.jxl.effort, in: 1...9, "jxl.effort")
         try job.check(options.jxl.distance, in: 0...15, "jxl.distance")

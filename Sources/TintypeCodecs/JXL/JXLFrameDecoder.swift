@@ -46,8 +46,8 @@ final class JXLFrameDecoder: ArrivingFrames {
         rows = DeepRows(bits: isMapped ? 16 : 8, color: color)
         decodedFormat = isMapped ? .rgba16 : format
         goesThroughRows = isMapped
-        // libjxl's planes, of the picture and of what the next frame refers to, the frame as it gives it, a copy of that for a
-        // preview, and the black.
+        // libjxl's planes, of the picture and of the next frame's references, the frame as it gives it, a copy of the frame
+        // for a preview, and the black.
         let planes = (3 + Int(reader.basic.num_extra_channels)) * (info.isAnimated ? 2 : 1)
         let frame = reader.largestFrame
         try Self.checkPlanes(reader.basic, frame, context.limits)
@@ -64,14 +64,14 @@ final class JXLFrameDecoder: ArrivingFrames {
         self.context = context
     }
 
-    /// Floating-point numbers of standard range stay so, for what they have above white.
+    /// Floating-point numbers of standard range stay so, for their values above white.
     private static func format(_ reader: JXLReader, _ options: DecodeOptions) -> PixelFormat {
         let format = reader.info.pixelFormat(options)
         let isFloat = reader.isFloat && reader.blackChannel == nil && !options.keepsColorSpace
         return format == .rgba16 && isFloat ? .rgbaFloat16 : format
     }
 
-    /// libjxl works on planes of floating-point numbers, one for each color and each extra channel.
+    /// libjxl works on planes of floating-point numbers, a plane for each color and each extra channel.
     private static func checkPlanes(_ basic: JxlBasicInfo, _ size: PixelSize, _ limits: DecodeLimits) throws(ImageError)
     {
         guard size.pixelCount <= limits.maximumPixels else {
@@ -91,7 +91,7 @@ final class JXLFrameDecoder: ArrivingFrames {
 
     func rewind() throws(ImageError) { try seek(to: 0) }
 
-    /// libjxl steps over frames, and decodes of them only what later ones refer to.
+    /// libjxl steps over frames, and decodes of them only the parts that later frames refer to.
     func seek(to index: Int) throws(ImageError) {
         next = min(max(0, index), info.frameCount)
         isPartial = false
@@ -104,7 +104,7 @@ final class JXLFrameDecoder: ArrivingFrames {
         case .whole: return try finishFrame()
         case .cut:
             let isShown = buffer != nil && reader.flush()
-            // Frames before one of which nothing can be shown are whole.
+            // Frames before an invisible frame are whole.
             guard setup.options.allowsPartialImage, isShown || next > 0 else { throw JXLReader.truncation }
             isPartial = true
             return isShown ? try finishFrame() : nil
@@ -145,7 +145,7 @@ final class JXLFrameDecoder: ArrivingFrames {
         return ArrivingPicture(pixels: try finish(copy), isMissingRows: false)
     }
 
-    // MARK: One frame
+    // MARK: A frame
 
     private enum Progress { case whole, cut, end }
 

@@ -3,7 +3,7 @@ internal import CJXL
 internal import FoundationEssentials
 internal import TintypeImages
 
-/// One libjxl decoder and the bytes that it reads: first the header, then any number of passes through the frames.
+/// A libjxl decoder and the bytes that it reads: first the header, then any number of passes through the frames.
 final class JXLReader {
     private(set) var info: ImageInfo
     private(set) var basic = JxlBasicInfo()
@@ -57,7 +57,7 @@ final class JXLReader {
     /// The number of bytes of the file that have arrived.
     var byteCount: Int { count }
 
-    /// The Exif and XMP boxes of a file that has boxes; compressed ones are left out.
+    /// The Exif and XMP boxes of a file that has boxes; compressed boxes are left out.
     var metadata: ImageMetadata {
         let file = UnsafeRawBufferPointer(rebasing: bytes[..<count])
         guard file.bigEndian32(at: 0) == 12 else { return ImageMetadata() }
@@ -89,7 +89,7 @@ final class JXLReader {
                 }
             case JXL_DEC_SUCCESS: break loop
             case JXL_DEC_NEED_MORE_INPUT:
-                // The header is there, and so are some frames: what is missing is the end.
+                // The header is there, and so are some frames: only the end is missing.
                 guard !durations.isEmpty else { throw .truncated("the JPEG XL file ends in its header") }
                 info.isComplete = false
                 break loop
@@ -110,7 +110,7 @@ final class JXLReader {
     /// True if components are floating-point numbers, which can exceed white.
     var isFloat: Bool { basic.exponent_bits_per_sample > 0 }
 
-    /// Looks for the black of a file whose profile is one of inks.
+    /// Looks for the black of a file whose profile describes inks.
     private func readBlackChannel() {
         // The signature of the color space is at byte 16 (ICC.1, section 7.2).
         guard let profile, profile.dropFirst(16).prefix(4).elementsEqual("CMYK".utf8) else { return }
@@ -163,7 +163,7 @@ final class JXLReader {
             return FrameTiming.standard
         }
         let seconds = Double(header.duration) * Double(animation.tps_denominator) / Double(animation.tps_numerator)
-        // An hour for one frame is more than any animation means.
+        // An hour for a frame is more than any plausible animation has.
         return FrameTiming.played(.microseconds(Int((min(seconds, 3_600) * 1_000_000).rounded())))
     }
 
@@ -189,7 +189,7 @@ final class JXLReader {
         return largest
     }
 
-    /// Begins a pass through the frames at one of them.
+    /// Starts a pass through the frames at a given frame.
     func startFrames(at index: Int) throws(ImageError) {
         try start(JXL_DEC_COLOR_ENCODING.rawValue | JXL_DEC_FRAME.rawValue | JXL_DEC_FULL_IMAGE.rawValue)
         if index > 0 { JxlDecoderSkipFrames(decoder, index) }
@@ -265,7 +265,7 @@ final class JXLReader {
         else { throw damaged() }
     }
 
-    /// Writes what is known of the frame so far into its buffer.
+    /// Writes the known part of the frame into its buffer.
     /// - Returns: false if that is nothing.
     func flush() -> Bool { JxlDecoderFlushImage(decoder) == JXL_DEC_SUCCESS }
 

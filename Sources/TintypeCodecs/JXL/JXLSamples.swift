@@ -13,7 +13,7 @@ struct JXLSamples {
     let kind: Kind
     private let hasAlpha: Bool
 
-    /// All frames of an image have one format.
+    /// All frames of an image have the same format.
     init(_ image: Image) {
         kind =
             switch image.pixels.format {

@@ -29,12 +29,12 @@ struct ExifEditor {
         bytes.withUnsafeBytes { ExifReader($0).flatMap(body) }
     }
 
-    // MARK: What an encoder has done to the pixels
+    // MARK: The changes that an encoder has made to the pixels
 
     /// States that the image is upright, where the block states anything else.
     mutating func setUpright() { setNumber(1, of: reading { $0.main?[ExifTag.orientation] }) }
 
-    /// States the image's size, where the block states one.
+    /// States the image's size, where the block has a size.
     mutating func setSize(_ size: PixelSize) {
         for (tag, side) in [(ExifTag.width, size.width), (ExifTag.height, size.height)] {
             setNumber(side, of: reading { $0.main?[tag] })
@@ -44,7 +44,7 @@ struct ExifEditor {
         }
     }
 
-    /// Takes out the thumbnail, which shows the source; what lies behind all that is left is cut off.
+    /// Takes out the thumbnail, which shows the source; bytes behind the remaining values are cut off.
     mutating func removeThumbnail() {
         guard let main = reading({ $0.main }) else { return }
         let used = (reading { $0.usedRanges } ?? []).merged
@@ -129,7 +129,7 @@ struct ExifEditor {
 }
 
 extension ExifReader {
-    /// The directory that an entry of the first one leads to.
+    /// The directory that an entry of the first directory leads to.
     func child(_ tag: Int) -> Directory? { main.flatMap { child(tag, of: $0) } }
 
     func child(_ tag: Int, of directory: Directory) -> Directory? {

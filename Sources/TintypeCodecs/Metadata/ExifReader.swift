@@ -28,7 +28,7 @@ struct ExifReader {
     let bytes: UnsafeRawBufferPointer
     let isLittleEndian: Bool
 
-    /// - Returns: `nil` unless the bytes begin like a TIFF file of 32-bit offsets.
+    /// - Returns: `nil` unless the bytes start like a TIFF file of 32-bit offsets.
     init?(_ bytes: UnsafeRawBufferPointer) {
         switch (bytes.bigEndian16(at: 0), bytes.bigEndian16(at: 2)) {
         case (0x4949, 0x2A00): isLittleEndian = true
@@ -99,7 +99,7 @@ struct ExifReader {
 enum ExifType {
     static let ascii = 2, short = 3, long = 4, rational = 5, directory = 13
 
-    /// The bytes of one value; `nil` for a type that does not exist.
+    /// The bytes of a value; `nil` for a type that does not exist.
     static func size(_ type: Int) -> Int? {
         switch type {
         case 1, 2, 6, 7: 1

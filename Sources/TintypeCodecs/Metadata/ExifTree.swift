@@ -18,7 +18,7 @@ struct ExifTree: Equatable {
     /// The directories that entries lead to, by the entry's tag.
     var children: [Int: ExifTree] = [:]
 
-    /// The directories of a block, or the part of those of a TIFF file that says something of the picture as such.
+    /// The directories of a block, or the part of a TIFF file's directories that describes the picture as such.
     /// - Returns: `nil` if there is nothing of the kind.
     init?(_ reader: ExifReader) {
         guard let main = reader.main else { return nil }
@@ -72,7 +72,7 @@ struct ExifTree: Equatable {
     /// Writes the directories at the end of little-endian bytes.
     /// - Parameters:
     ///   - others: entries of 12 bytes that stand in the first directory too, by their tags.
-    /// - Returns: where the first directory begins.
+    /// - Returns: where the first directory starts.
     func append(to data: inout Data, with others: [Int: Data] = [:]) -> Int {
         var fields = others
         for entry in entries where fields[entry.tag] == nil {
@@ -115,14 +115,14 @@ extension Data {
         for place in 0..<bytes { append(UInt8(truncatingIfNeeded: number >> (8 * place))) }
     }
 
-    /// Writes a number of four bytes over what is there.
+    /// Writes a number of four bytes over the present bytes.
     fileprivate mutating func put(littleEndian number: Int, at offset: Int) {
         for place in 0..<4 { self[startIndex + offset + place] = UInt8(truncatingIfNeeded: number >> (8 * place)) }
     }
 
     /// A TIFF file, little-endian and of 32-bit offsets, whose first directory has the entries of an Exif block too.
     ///
-    /// The directory is written again at the end; the old one stays as bytes that nothing leads to.
+    /// The directory is written again at the end; the old directory stays as bytes that nothing leads to.
     /// - Returns: `nil` if the file is of another kind, or the block says nothing that belongs there.
     func addingToTIFF(exif: Data) -> Data? {
         guard var tree = exif.withUnsafeBytes({ ExifReader($0).flatMap { ExifTree($0) } }) else { return nil }

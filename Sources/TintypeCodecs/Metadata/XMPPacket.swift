@@ -3,7 +3,7 @@ internal import TintypeImages
 
 /// The few properties of an XMP packet that pixels depend on (XMP, part 2, sections 2.9 and 2.10).
 ///
-/// Not a parser of XML: the digits behind a property's name, and behind `="` or `>`, are what counts.
+/// Not a parser of XML: the digits behind a property's name, and behind `="` or `>`, count.
 enum XMPPacket {
     /// The properties that state the width and the height, in pixels.
     private static let widths = ["tiff:ImageWidth", "exif:PixelXDimension"]

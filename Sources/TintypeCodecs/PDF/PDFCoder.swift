@@ -4,10 +4,10 @@ public import TintypeImages
 
 /// Draws a page of a PDF (ISO 32000-1) with Poppler and cairo, at the requested size. Requires the package trait `PDF`.
 ///
-/// - The first page is drawn, unless ``DecodeOptions/page`` names another one.
+/// - The first page is drawn, unless ``DecodeOptions/page`` names another.
 /// - A point is a pixel. The image shows the page as viewers do: its crop box, which is the media box by default, with the
 ///   page's rotation.
-/// - A box of the options is filled exactly in one direction, even if it is larger than the page, because vectors have no
+/// - A box of the options is filled exactly in width or height, even if it is larger than the page, because vectors have no
 ///   pixels to enlarge.
 /// - A page is drawn on white paper, so the image is opaque.
 /// - Nothing outside the bytes is read, except system fonts if a document does not embed its fonts. Scripts and actions are not
@@ -15,20 +15,24 @@ public import TintypeImages
 /// - A document that needs a password causes ``ImageError/Code/corruptImage`` with an appropriate reason. A truncated document
 ///   causes ``ImageError/Code/truncatedImage``; with ``DecodeOptions/allowsPartialImage``, its page is drawn as far as
 ///   possible.
-/// - Poppler decodes images on the page completely, whatever the size of the page. The limits on pixels and the decode budget
-///   do not apply to them. Poppler's own limit is 2 GiB for one image. Draw documents from untrusted sources in a process with
+/// - Poppler decodes images on the page completely, even for a small page. The limits on pixels and the decode budget
+///   do not apply to them. Poppler's own limit is 2 GiB for an image. Draw documents from untrusted sources in a process with
 ///   limited memory.
-/// - Documents larger than ``maximumBytes`` are rejected. Drawing cannot be canceled once it has begun.
+/// - Documents larger than ``maximumBytes`` are rejected. Drawing cannot be canceled once it has started.
 public struct PDFCoder: ImageCoder {
     /// The largest document, in bytes.
     public static let maximumBytes = 256 << 20
 
+    /// Creates a coder.
     public init() {}
 
     public var decodableFormats: Set<ImageFormat> { [.pdf] }
 
     /// Returns the information in the header.
-    /// - Throws: ``ImageError/Code/truncatedImage`` for the beginning of a document, because its table of contents is at the
+    /// - Parameters:
+    ///   - data: the whole document.
+    ///   - context: the limits and the memory of the call, and its cancellation.
+    /// - Throws: ``ImageError/Code/truncatedImage`` for the start of a document, because its table of contents is at the
     ///   end.
     public func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
         try PDFPage(data, options: DecodeOptions()).info

@@ -27,7 +27,7 @@ final class PDFPage {
         let page: OpaquePointer?
         let count = Int(poppler_document_get_n_pages(document))
         do throws(ImageError) {
-            // A document without pages is damaged, whatever the page.
+            // A document without pages is damaged, whichever page is requested.
             if count > 0 { try options.checkPage(count: count) }
             page = count > 0 ? poppler_document_get_page(document, Int32(options.page)) : nil
         } catch {
@@ -57,7 +57,8 @@ final class PDFPage {
     }
 
     /// Returns true if the end-of-file marker is where readers look for it: in the last 1,024 bytes (ISO 32000-1, annex H.3),
-    /// with more for data that scanners and servers append. Not anywhere: a document for the web has one after its first page.
+    /// with more for data that scanners and servers append. Not anywhere: a document for the web has a cross-reference table
+    /// after its first page.
     private static func hasEnd(_ data: Data) -> Bool {
         let tail = data.suffix(16_384)
         return tail.firstRange(of: Array("%%EOF".utf8)) != nil || tail.firstRange(of: Array("startxref".utf8)) != nil

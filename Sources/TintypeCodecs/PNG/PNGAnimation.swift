@@ -2,7 +2,7 @@ internal import TintypeImages
 
 /// The animation of a PNG file (PNG, third edition, section 11.3.2; before that "APNG 1.0").
 struct PNGAnimation {
-    /// One frame: the part of the canvas that it changes, how, and where its data is.
+    /// A frame: the part of the canvas that it changes, how, and where its data is.
     struct Frame {
         var x: Int
         var y: Int
@@ -10,7 +10,7 @@ struct PNGAnimation {
         /// As the file states it.
         var delay: Duration
         var disposal: FrameDisposal
-        /// True if the frame is laid over what is there, false if it replaces it.
+        /// True if the frame is laid over the canvas, false if it replaces it.
         var blends: Bool
         /// The parts of the compressed data.
         var data: [Range<Int>] = []
@@ -103,7 +103,7 @@ extension PNGAnimation {
                 let numerator = bytes.bigEndian16(at: start + 20), let denominator = bytes.bigEndian16(at: start + 22),
                 let disposal = FrameDisposal(rawValue: bytes[start + 24]), bytes[start + 25] <= 1,
                 width > 0, height > 0, x + width <= canvas.width, y + height <= canvas.height,
-                // Each frame has its data before the next begins.
+                // Each frame has its data before the next starts.
                 frames.last.map({ !$0.data.isEmpty }) ?? true
             else {
                 isBroken = true

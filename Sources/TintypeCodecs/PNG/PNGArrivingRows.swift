@@ -19,9 +19,9 @@ final class PNGArrivingRows {
     private let reservation: DecodeReservation
     /// Of an image that is not interlaced: where its rows go.
     private var sink: RowSink?
-    /// Of an interlaced image, in which every pass goes over all rows: its pixels as libpng gives them.
+    /// Of an interlaced image, with all rows in every pass: its pixels as libpng gives them.
     private var bitmap: MutablePixelBuffer?
-    /// The number of rows that have come, those of each pass counted again.
+    /// The number of rows that have come, counting the rows of each pass again.
     private var count = 0
     private var shown = 0
 
@@ -61,7 +61,7 @@ final class PNGArrivingRows {
                 }))
     }
 
-    /// The picture so far; `nil` if nothing has come since the last one.
+    /// The picture so far; `nil` if nothing has come since the last call.
     func preview() throws(ImageError) -> Image? {
         guard failure == nil, count > shown else { return nil }
         shown = count
@@ -73,8 +73,8 @@ final class PNGArrivingRows {
         return try image(pixels, chunks, isPartial: true, isMissingRows: count < chunks.header.size.height)
     }
 
-    /// The image; `nil` if rows are missing, or if what the file says behind its pixels changes how they are seen.
-    /// - Parameter chunks: those of the whole file.
+    /// The image; `nil` if rows are missing, or if data after the pixels changes how they are seen.
+    /// - Parameter chunks: the chunks of the whole file.
     func finish(_ chunks: PNGChunks) throws(ImageError) -> Image? {
         guard failure == nil, chunks.orientation == self.chunks.orientation else { return nil }
         if chunks.header.isInterlaced {

@@ -22,7 +22,7 @@ struct PNGChunks {
     /// True with an alpha channel or transparent colors.
     private(set) var hasAlpha: Bool
     private(set) var profileName: String?
-    /// The code points of `cICP`, which take precedence over a profile (section 4.3); `nil` for those of high dynamic range, which are
+    /// The code points of `cICP`, which take precedence over a profile (section 4.3); `nil` for profiles of high dynamic range, which are
     /// not applied.
     private var codePoints: CodePoints?
     /// The chunk of the profile, whole.
@@ -45,7 +45,7 @@ struct PNGChunks {
     private(set) var announcesAnimation = false
     /// False if the bytes end before the end chunk.
     private(set) var isComplete = false
-    /// False if the bytes end before the pixels begin.
+    /// False if the bytes end before the pixels start.
     private(set) var hasPixelData = false
 
     /// A palette of 256 colors. More is wrong, and would be copied for each frame of an animation.
@@ -100,7 +100,7 @@ struct PNGChunks {
     }
 
     /// Returns the embedded color profile; `nil` if there is none that can be read.
-    /// - Parameter bytes: the same as those of the initializer.
+    /// - Parameter bytes: the same as the initializer's.
     func profile(in bytes: UnsafeRawBufferPointer) -> Data? {
         if let codePoints { return codePoints.profile }
         guard let profileChunk, let contents = Self.checkedContents(profileChunk, of: bytes) else { return nil }
@@ -110,7 +110,7 @@ struct PNGChunks {
     private mutating func read(_ type: ChunkType, _ payload: Range<Int>, of bytes: UnsafeRawBufferPointer) {
         switch type {
         case .idat: hasPixelData = true
-        // One of no frames is none.
+        // An animation without frames doesn't count.
         case .actl: announcesAnimation = bytes.bigEndian32(at: payload.lowerBound) != 0
         case .trns: hasAlpha = true
         case .cicp where payload.count == 4 && !hasPixelData && codePoints == nil:
@@ -130,7 +130,7 @@ struct PNGChunks {
             let block = bytes[payload].starts(with: "Exif\0\0".utf8) ? payload.dropFirst(6) : payload
             exif = bytes.data(block)
         case .itxt where !hasXMP, .ztxt where !hasXMP, .text where !hasXMP:
-            // Only one is looked into: to inflate many would take time.
+            // Only a single profile is read: to inflate many would take time.
             hasXMP = PNGText.isXMP(payload, of: bytes)
             if hasXMP { xmp = PNGText.xmp(type, payload, of: bytes) }
         default: break

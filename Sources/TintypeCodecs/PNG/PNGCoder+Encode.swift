@@ -4,9 +4,14 @@ public import TintypeImages
 extension PNGCoder {
     /// Encodes the image as PNG without loss, with all frames of an animation.
     ///
-    /// Pixels of 16 bits are written with 16 bits, those of an animation with 8. Without alpha, three components are written.
+    /// Pixels of 16 bits are written with 16 bits, pixels of an animation with 8. Without alpha, three components are written.
     /// The ICC profile of an image in another color space than sRGB is embedded. Decoding the file restores the exact pixels.
     /// ``PNGEncodeOptions`` has more settings.
+    /// - Parameters:
+    ///   - image: the image.
+    ///   - format: the format of the file.
+    ///   - options: the options for encoding.
+    ///   - context: the resources of the call, and its cancellation.
     /// - Throws: ``ImageError/Code/encodeFailed`` if the file is larger than ``EncodeOptions/maximumBytes``.
     public func encode(
         _ image: Image, as format: ImageFormat, options: EncodeOptions, context: EncodeContext

@@ -7,6 +7,7 @@ public import TintypeImages
 /// ``DecodeOptions/decodeToHDR``. `gAMA`, `cHRM`, and code points of high dynamic range are ignored; other code points (`cICP`) and an
 /// ICC profile are converted to sRGB, and the Exif orientation is applied. Invalid ancillary chunks are skipped.
 public struct PNGCoder: AnimatedImageCoder, ProgressiveImageCoder {
+    /// Creates a coder.
     public init() {}
 
     public var decodableFormats: Set<ImageFormat> { [.png] }

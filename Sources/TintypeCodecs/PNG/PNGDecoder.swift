@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 internal import TintypeImages
 
-/// One decode of the still image of a PNG file.
+/// A decode of the still image of a PNG file.
 ///
 /// Pixels of 16 bits whose colors are converted keep their 16 bits until that is done.
 struct PNGDecoder {
@@ -128,17 +128,17 @@ extension PNGChunks {
         DecodedColor(profile: profile, source: header.isGray ? .gray : .rgb, options: options, format: format)
     }
 
-    /// The format in which rows are read: that of the image, or 16 bits if the file has them and its colors are converted, for
-    /// which 8 are too few.
+    /// The format of the rows: the image's, or 16 bits if the file has them and its colors are converted, because 8 are too
+    /// few for that.
     func workingFormat(_ format: PixelFormat, profile: Data?) -> PixelFormat {
         format == .rgba8 && header.bitDepth == 16 && profile != nil ? .rgba16 : format
     }
 
-    /// Reserves what decoding the still image takes.
+    /// Reserves the memory for decoding the still image.
     func reserve(
         output: PixelSize, format: PixelFormat = .rgba8, context: DecodeContext
     ) throws(ImageError) -> DecodeReservation {
-        // Rows that are unpacked at once take at most what a bitmap does.
+        // Rows that are unpacked at once take no more memory than a bitmap.
         let unpacksAtOnce =
             format == .rgba8 && PixelBufferPool.footprint(of: header.size) <= PNGUnpackedRows.mostUnpacked
             && (output == header.size
@@ -149,7 +149,7 @@ extension PNGChunks {
             working: unpacksAtOnce ? PNGUnpackedRows.workingBytes(self) : [])
     }
 
-    /// The bits of one component; a palette's colors have 8.
+    /// The bits of a component; a palette's colors have 8.
     var bitsPerComponent: Int { header.colorType == 3 ? 8 : header.bitDepth }
 
     func properties(_ options: DecodeOptions, colorSpace: ColorSpace) -> Image.Properties {

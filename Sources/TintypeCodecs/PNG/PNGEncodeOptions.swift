@@ -8,12 +8,20 @@ public struct PNGEncodeOptions: FormatEncodeOptions {
         case adaptive
         /// No filter; often suitable for drawings with few colors, and the fastest.
         case none
-        case sub, up, average, paeth
+        /// The difference from the pixel on the left.
+        case sub
+        /// The difference from the pixel above.
+        case up
+        /// The difference from the average of the pixels on the left and above.
+        case average
+        /// The difference from the neighbor on the left, above, or above left that predicts the pixel best.
+        case paeth
     }
 
     /// The compression effort, from 0 for none to 9; the default is 6. A file over ``EncodeOptions/maximumBytes`` is tried
     /// again with 9.
     public var compressionLevel = 6
+    /// The filter of the rows.
     public var filter = Filter.adaptive
 
     public init() {}

@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 internal import TintypeImages
 
-/// Puts a PNG file, still or animated, together of what libpng writes for each frame.
+/// Puts a PNG file, still or animated, together from libpng's output for each frame.
 struct PNGEncoder {
     let job: EncodeJob
     let compressionLevel: Int
@@ -34,7 +34,7 @@ struct PNGEncoder {
         return chunks
     }
 
-    /// Writes the first frame as the default image, and of each further one the rectangle in which it differs.
+    /// Writes the first frame as the default image, and of each further frame the rectangle that differs.
     private func animation() throws(ImageError) -> Data {
         let image = job.image
         var file = Data()

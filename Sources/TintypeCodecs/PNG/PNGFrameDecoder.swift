@@ -1,14 +1,14 @@
 internal import FoundationEssentials
 internal import TintypeImages
 
-/// Composes the frames of an animated PNG; gives a still image as an animation of one frame.
+/// Composes the frames of an animated PNG; gives a still image as an animation of a single frame.
 final class PNGFrameDecoder: SeekableFrames {
     var state: FrameDecoderState
     private var chunks: PNGChunks
     private var animation: PNGAnimation?
     private let context: DecodeContext
     private let color: DecodedColor
-    /// The format in which the rows of a frame are read.
+    /// The format of a frame's rows.
     private let working: PixelFormat
     /// The pixels that have been drawn so far, in the size of the file; `nil` until an animation's first frame.
     private var canvas: AnimationCanvas?
@@ -28,7 +28,7 @@ final class PNGFrameDecoder: SeekableFrames {
         // The canvas, the part of it that is restored, and the frame that is drawn, perhaps with 16 bits before it has 8.
         let isDeep = chunks.header.bitDepth == 16 && chunks.profileName != nil
         let setup = try FrameSetup(info, for: purpose, options: options, context: context, bitmaps: isDeep ? 5 : 3)
-        // Whatever is wrong with the header is known before the first frame.
+        // Errors of the header are found before the first frame.
         let profile = try data.withBytes { bytes throws(ImageError) in
             _ = try PNGReader(bytes, skipsPalette: chunks.hasSuggestedPalette)
             return chunks.profile(in: bytes)
@@ -103,7 +103,7 @@ final class PNGFrameDecoder: SeekableFrames {
         return true
     }
 
-    /// Draws a frame, and does with its part of the canvas what is to be done before the next.
+    /// Draws a frame, and disposes of its part of the canvas before the next.
     private func compose(_ frame: PNGAnimation.Frame, show: () throws(ImageError) -> Void) throws(ImageError) {
         let pixels = try decodeUnlessDamaged(frame)
         if canvas == nil {
@@ -189,7 +189,7 @@ final class PNGFrameDecoder: SeekableFrames {
         }
     }
 
-    /// Decodes the file of one frame into pixels of its size, in the format that rows are read in.
+    /// Decodes the file of a frame into pixels of its size, in the format that rows are read in.
     private func read(_ file: Data, to pixels: borrowing MutablePixelBuffer) throws(ImageError) {
         try file.withBytes { bytes throws(ImageError) in
             let reader = try PNGReader(bytes, checksCRC: false)
@@ -205,7 +205,7 @@ final class PNGFrameDecoder: SeekableFrames {
     }
 }
 
-/// A PNG file that holds one frame of an animation, without checksums.
+/// A PNG file that holds a frame of an animation, without checksums.
 private struct PNGFrameFile {
     private(set) var bytes = Data()
 

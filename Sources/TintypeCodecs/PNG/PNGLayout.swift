@@ -3,8 +3,7 @@ internal import TintypeImages
 
 /// The layout of samples of up to 8 bits in the rows of a PNG (PNG, third edition, section 7.2), and their meaning.
 ///
-/// Only what is ordinary: of a file with 16 bits, one transparent color among RGB, or whose palette is not as it should be, libpng
-/// makes what it can.
+/// Only ordinary files: libpng handles files with 16 bits, with a transparent color among RGB, or with a damaged palette.
 struct PNGLayout {
     enum Pixels {
         /// Samples of 1 to 8 bits: an index into 256 pixels. Palettes, and gray.
@@ -16,7 +15,7 @@ struct PNGLayout {
     let pixels: Pixels
 
     /// - Parameters:
-    ///   - size: that of the image, or of a frame of an animation.
+    ///   - size: the size of the image, or of a frame of an animation.
     ///   - bytes: the file.
     init?(_ chunks: PNGChunks, size: PixelSize, _ bytes: UnsafeRawBufferPointer) {
         let header = chunks.header
@@ -57,13 +56,13 @@ struct PNGLayout {
         }
     }
 
-    /// From a byte of a row to that which a filter takes for the one to the left.
+    /// From a byte of a row to the byte that a filter takes for its left neighbor.
     var filterStep: Int { max(1, bitsPerPixel / 8) }
 
-    /// The bytes of a row, without the one that names its filter.
+    /// The bytes of a row, without the filter's byte.
     var rowBytes: Int { (size.width * bitsPerPixel + 7) / 8 }
 
-    /// The bytes of all rows with their filters; `nil` if there is no such number.
+    /// The bytes of all rows with their filters; `nil` if the number is invalid.
     var unpackedBytes: Int? {
         let (bytes, overflow) = (rowBytes + 1).multipliedReportingOverflow(by: size.height)
         return overflow ? nil : bytes
@@ -98,7 +97,7 @@ struct PNGLayout {
         }
     }
 
-    /// Gray of few bits covers the whole range; one gray may be transparent.
+    /// Gray of few bits covers the whole range; a gray may be transparent.
     private static func grays(
         _ bits: Int, _ transparency: Range<Int>?, _ bytes: UnsafeRawBufferPointer
     ) -> [UInt32]? {

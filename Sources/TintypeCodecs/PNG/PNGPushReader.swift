@@ -2,7 +2,7 @@ internal import CPNGShim
 internal import FoundationEssentials
 internal import TintypeImages
 
-/// Decodes the bytes of one PNG file as they come, with libpng, to straight RGBA with 8 bits.
+/// Decodes the bytes of a PNG file as they come, with libpng, to straight RGBA with 8 bits.
 final class PNGPushReader {
     private let handle: OpaquePointer
     private(set) var header = tintype_png_header()
@@ -23,7 +23,7 @@ final class PNGPushReader {
         tintype_png_pusher_has_all_rows(handle) != 0 && tintype_png_pusher_has_odd_end(handle) == 0
     }
 
-    /// Processes bytes, and stops once at the beginning of the pixels.
+    /// Processes bytes, and stops once at the start of the pixels.
     /// - Returns: the number of bytes that were processed.
     func push(_ bytes: UnsafeRawBufferPointer) throws(ImageError) -> Int {
         var used = 0

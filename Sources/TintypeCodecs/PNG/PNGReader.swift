@@ -4,7 +4,7 @@ internal import CPNGShim
 internal import FoundationEssentials
 internal import TintypeImages
 
-/// Decodes the bytes of one PNG file row by row with libpng, to straight RGBA with 8 or 16 bits.
+/// Decodes the bytes of a PNG file row by row with libpng, to straight RGBA with 8 or 16 bits.
 final class PNGReader {
     private let handle: OpaquePointer
     let size: PixelSize
@@ -14,7 +14,7 @@ final class PNGReader {
 
     /// Reads the header. The bytes must stay where they are as long as the reader.
     /// - Parameters:
-    ///   - cutChunk: where the chunk of data begins that the end of the bytes cuts off, if there is one.
+    ///   - cutChunk: where the chunk of data starts that the end of the bytes cuts off, if any.
     ///   - checksCRC: false for bytes that were put together from the parts of a file.
     ///   - skipsPalette: true if the palette isn't needed, and may be invalid.
     init(
@@ -41,7 +41,7 @@ final class PNGReader {
         try check(tintype_png_start(handle, format == .rgba8 ? 0 : 1))
     }
 
-    /// Reads the next row of the present pass over what the earlier passes brought.
+    /// Reads the next row of the present pass over the earlier passes' pixels.
     @inline(__always)
     func readRow(_ row: UnsafeMutableRawPointer, fillsGaps: Bool = false) throws(ImageError) {
         try check(tintype_png_read_row(handle, row.assumingMemoryBound(to: UInt8.self), fillsGaps ? 1 : 0))

@@ -7,7 +7,7 @@ internal import TintypeImages
 /// same pixels. It is only for complete and undamaged data. For everything else, libpng reports the error and decodes as much
 /// as possible.
 ///
-/// The data is decompressed into the end of the bitmap. Its rows are then written from the beginning of the bitmap, and never
+/// The data is decompressed into the end of the bitmap. Its rows are then written from the start of the bitmap, and never
 /// reach the rows that are still to be read. So no memory is needed beyond the bitmap.
 struct PNGUnpackedRows {
     private let layout: PNGLayout
@@ -76,7 +76,7 @@ struct PNGUnpackedRows {
         self.kernels = kernels
     }
 
-    /// Writes the next row, of which there are as many as the layout's height; `row` has room for a multiple of 4 pixels.
+    /// Writes the next row; their number is the layout's height; `row` has room for a multiple of 4 pixels.
     mutating func read(to row: UnsafeMutableRawPointer) {
         precondition(next < layout.size.height, "more rows than the image has")
         if next == made { make() }
@@ -106,7 +106,7 @@ struct PNGUnpackedRows {
         lastLine = firstLine + count - 1
     }
 
-    /// True if the next rows all have the Paeth filter, and pixels of whole bytes for which there is a kernel.
+    /// True if the next rows all have the Paeth filter, and pixels of whole bytes that have a kernel.
     private var isGroup: Bool {
         guard layout.filterStep == 3 || layout.filterStep == 4, layout.size.width >= Self.group,
             next + Self.group <= layout.size.height
@@ -116,14 +116,14 @@ struct PNGUnpackedRows {
         }
     }
 
-    /// The most that is taken beside the rows: eight of them, and the data in one piece.
+    /// The most that is taken beside the rows: eight of them, and the data in a single piece.
     static func workingBytes(_ chunks: PNGChunks) -> [Int] {
         let lines = 2 * group * (chunks.header.size.width * 4 + slack)
         return chunks.imageData.count > 1 ? [lines, chunks.imageData.reduce(0) { $0 + $1.count }] : [lines]
     }
 
-    /// Returns true if rows that are written from the beginning of a bitmap stay behind those that are read from its end: each is so much
-    /// longer that even the last but one ends before the last begins.
+    /// Returns true if rows that are written from the start of a bitmap stay behind the rows that are read from its end: each is so much
+    /// longer that even the last but one ends before the last starts.
     private static func fits(_ layout: PNGLayout, _ count: Int, in bitmap: Int) -> Bool {
         let growth = bitmap / layout.size.height - layout.rowBytes - 1
         return growth >= slack && count + slack <= bitmap

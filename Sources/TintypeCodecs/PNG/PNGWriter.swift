@@ -2,7 +2,7 @@ internal import CPNGShim
 internal import FoundationEssentials
 internal import TintypeImages
 
-/// Writes one PNG file with libpng.
+/// Writes a PNG file with libpng.
 final class PNGWriter {
     private let handle: OpaquePointer
 
@@ -72,7 +72,7 @@ final class PNGWriter {
 }
 
 extension PNGEncodeOptions.Filter {
-    /// The bits by which libpng knows the filters.
+    /// The bits that stand for the filters in libpng.
     fileprivate var mask: Int32 {
         switch self {
         case .adaptive: 0xF8

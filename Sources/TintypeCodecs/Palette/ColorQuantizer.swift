@@ -28,7 +28,7 @@ package struct ColorQuantizer {
     /// True if every color of the picture is in the palette.
     package var isExact: Bool { exact != nil }
 
-    /// The palette's index for each pixel of the picture; for one that is not opaque, the index behind the last.
+    /// The palette's index for each pixel of the picture; for a pixel that is not opaque, the index behind the last.
     package func indices(of pixels: [UInt8]) -> [UInt8] {
         let transparent = UInt8(truncatingIfNeeded: palette.count)
         return stride(from: 0, to: pixels.count, by: 4).map { place in
@@ -69,7 +69,7 @@ package struct ColorQuantizer {
         var index: Int
         var count = 0
         var sum = SIMD3<Int>.zero
-        /// The mean color, which is what a cut goes by.
+        /// The mean color, which decides cuts.
         var mean: SIMD3<Int> { sum / max(1, count) }
     }
 

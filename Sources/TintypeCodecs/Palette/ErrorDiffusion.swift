@@ -1,4 +1,4 @@
-/// Draws a picture with the colors of a palette so that what each pixel is off is made good by its neighbors (Floyd and
+/// Draws a picture with the colors of a palette so that the error of each pixel is made good by its neighbors (Floyd and
 /// Steinberg, 1976), rows in turns from the left and from the right, which leaves no worms.
 package struct ErrorDiffusion {
     private let palette: [SIMD3<Int32>]

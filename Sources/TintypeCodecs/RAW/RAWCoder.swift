@@ -7,15 +7,16 @@ public import TintypeImages
 /// - Most camera files are TIFF files whose first picture is a small preview. They are recognized as camera files only with the
 ///   hint ``ImageFormat/raw``, which loads derive from the URL's extension or the media type. Without the hint, the TIFF coder
 ///   shows the preview.
-/// - The image is developed with the camera's white balance, upright, in sRGB with 8 bits. Its brightness is that of libraw:
-///   one percent of the pixels are white.
+/// - The image is developed with the camera's white balance, upright, in sRGB with 8 bits. Its brightness is libraw's: 1
+///   percent of the pixels are white.
 /// - A thumbnail is made from the camera's embedded preview, as in file managers, if that is a JPEG with the proportions of the
 ///   image and at least as large as the thumbnail. Otherwise the image is developed, at half its size if that is enough.
 /// - A truncated file has a partial image only if its compression lets libraw continue.
 /// - All bytes are needed, even for ``info(of:context:)``. libraw uses all cores for some of its steps.
-/// - Cancellation takes effect at libraw's next step. The longest one, which interpolates the colors between the sensor's
+/// - Cancellation takes effect at libraw's next step. The longest step, which interpolates the colors between the sensor's
 ///   pixels, takes most of the time.
 public struct RAWCoder: ImageCoder {
+    /// Creates a coder.
     public init() {}
 
     public var decodableFormats: Set<ImageFormat> { [.raw] }
@@ -30,8 +31,8 @@ public struct RAWCoder: ImageCoder {
             let output = options.outputSize(for: info.displaySize)
             try info.check(context.limits, output: output, keptFrames: 1)
             try context.checkCancellation()
-            // Files are opened anew for each step: measuring a file, or looking for its preview, leaves libraw in a state in which it
-            // can't develop the image.
+            // Files are opened anew for each step: measuring a file, or looking for its preview, leaves libraw in a state that can't
+            // develop the image.
             if output != info.displaySize {
                 let file = try RAWFile(bytes, context: context)
                 let preview = RAWPreview(file: file, info: info, output: output, options: options, context: context)

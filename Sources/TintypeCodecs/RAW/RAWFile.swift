@@ -7,7 +7,7 @@ internal import TintypeImages
 final class RAWFile {
     let handle: UnsafeMutablePointer<libraw_data_t>
     let callbacks: RAWCallbacks
-    /// True if the bytes end before the picture of the sensor begins. libraw reads zeros there, and doesn't tell.
+    /// True if the bytes end before the picture of the sensor starts. libraw reads zeros there, and doesn't tell.
     let missesPicture: Bool
     private let byteCount: Int
 

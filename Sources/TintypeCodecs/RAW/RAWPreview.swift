@@ -5,7 +5,7 @@ internal import TintypeImages
 
 /// Makes a thumbnail of the preview that a camera has put into its file.
 struct RAWPreview {
-    /// A file of which nothing has been read but its header. libraw can't develop it afterwards.
+    /// A file with only its header read. libraw can't develop it afterwards.
     let file: RAWFile
     let info: ImageInfo
     /// The requested size, upright.
@@ -13,7 +13,7 @@ struct RAWPreview {
     let options: DecodeOptions
     let context: DecodeContext
 
-    /// Returns the thumbnail, or `nil` if there is no intact JPEG of the image's shape that is large enough.
+    /// Returns the thumbnail, or `nil` without an intact JPEG of the image's shape that is large enough.
     ///
     /// - Throws: ``ImageError/Code/cancelled``
     func pixels() throws(ImageError) -> PixelBuffer? {
@@ -25,7 +25,7 @@ struct RAWPreview {
         let bytes = UnsafeRawBufferPointer(start: start, count: Int(preview.tlength))
         var segments = JPEGSegments(bytes)
         guard let size = segments.size, isEnough(size) else { return nil }
-        // Previews lie as the sensor does; what they say of themselves is not to be relied on.
+        // Previews lie as the sensor does; their own orientation can't be relied on.
         segments.orientation = info.orientation
         var fitted = options
         fitted.thumbnailSize = output

@@ -5,9 +5,9 @@ internal import TintypeImages
 /// The contents of an SVG document: its elements, their references, and the images that it embeds.
 ///
 /// The document is read once with libxml2, which librsvg reads it with too, so both see the same. Nothing is loaded: external
-/// entities are not declared. What is wrong with the document is left to librsvg to tell.
+/// entities are not declared. Errors of the document are left to librsvg.
 struct SVGContents {
-    /// An element that draws another one: `use`, or a paint, filter, mask, clip path or marker.
+    /// An element that draws another: `use`, or a paint, filter, mask, clip path or marker.
     struct Reference {
         /// The element that refers, by its place in the document.
         var element: Int
@@ -44,7 +44,7 @@ struct SVGContents {
     var isOverLimit: Bool { max(ends.count, references.count) > Self.maximumElements }
 
     mutating func begin() -> Int {
-        // That of an element without an end is known when the document ends.
+        // The end of an unclosed element is known when the document ends.
         ends.append(.max)
         return ends.count - 1
     }
@@ -54,7 +54,7 @@ struct SVGContents {
     mutating func read(_ attribute: String, _ value: ArraySlice<UInt8>, of name: String, _ element: Int) {
         switch attribute {
         case "id":
-            // Of several elements with one id, the first counts.
+            // Of several elements with the same id, the first counts.
             if ids[Array(value)] == nil { ids[Array(value)] = element }
         case "href":
             // The target of a link is not drawn.

@@ -48,7 +48,7 @@ final class SVGDocument {
         rsvg_handle_get_intrinsic_dimensions(
             handle, &hasWidth, &statedWidth, &hasHeight, &statedHeight, &hasViewBox, &viewBox)
         if hasViewBox != 0 {
-            // The side that isn't stated follows from the other one and the ratio (CSS 2.2, section 10.3.2).
+            // The side that isn't stated follows from the other and the ratio (CSS 2.2, section 10.3.2).
             let ratio = viewBox.width / viewBox.height
             if ratio > 0, ratio.isFinite {
                 if hasWidth != 0, let width = pixels(statedWidth) { return CairoCanvas.pixels(width, width / ratio) }
@@ -58,7 +58,7 @@ final class SVGDocument {
             }
             return CairoCanvas.pixels(viewBox.width, viewBox.height)
         }
-        // Neither a size nor a viewBox: what the drawing covers.
+        // Neither a size nor a viewBox: the area of the drawing.
         var (ink, logical) = (RsvgRectangle(), RsvgRectangle())
         guard rsvg_handle_get_geometry_for_element(handle, nil, &ink, &logical, nil) != 0, ink.width > 0, ink.height > 0
         else { return PixelSize(width: 300, height: 150) }  // CSS 2.2, section 10.3.2

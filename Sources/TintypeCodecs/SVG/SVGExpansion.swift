@@ -8,7 +8,7 @@ struct SVGExpansion {
     private var steps = 0
     /// The depths of the elements whose totals are being computed.
     private var unfinished: [Int: Int] = [:]
-    /// The smallest depth of those that something refers to which is inside of them.
+    /// The smallest depth of elements that their own contents refer to.
     private var circleDepth = Int.max
 
     /// References to references; librsvg follows no more on its stack either.
@@ -24,11 +24,11 @@ struct SVGExpansion {
         contents.ends.isEmpty ? 0 : try total(of: 0, depth: 0)
     }
 
-    /// The number of one element and those within it.
+    /// The number of an element and its descendants.
     private mutating func total(of element: Int, depth: Int) throws(ImageError) -> Double {
         if let total = totals[element] { return total }
         guard depth < Self.maximumDepth else { throw Self.failure }
-        // What refers to itself draws nothing.
+        // Elements that refer to themselves draw nothing.
         if let first = unfinished[element] {
             circleDepth = min(circleDepth, first)
             return 0
@@ -46,7 +46,7 @@ struct SVGExpansion {
             guard total < Self.enough, steps < Self.maximumSteps else { throw Self.failure }
             index += 1
         }
-        // A total without an element around it is not that of drawing it elsewhere.
+        // A total without an element around it doesn't apply to drawing it elsewhere.
         if circleDepth >= depth {
             totals[element] = total
             circleDepth = .max
@@ -54,7 +54,7 @@ struct SVGExpansion {
         return total
     }
 
-    /// The first reference of an element or one behind it.
+    /// The first reference of an element or a later element.
     private func firstReference(from element: Int) -> Int {
         var range = 0..<contents.references.count
         while !range.isEmpty {

@@ -2,11 +2,11 @@
 internal import FoundationEssentials
 internal import TintypeImages
 
-/// Refuses documents that are small and draw much: elements that draw each other many times, and large images inside. The time and the memory
-/// of everything else are limited by the process that draws.
+/// Refuses documents that are small and draw much: elements that draw each other many times, and large images inside. The time and the
+/// memory of everything else are limited by the process that draws.
 struct SVGLimits {
-    /// The most elements that may be drawn, as a multiple of those that the document has. librsvg draws up to 500,000 by reference alone, which
-    /// takes seconds.
+    /// The most elements that may be drawn, as a multiple of those that the document has. librsvg draws up to 500,000 by reference alone,
+    /// which takes seconds.
     private static let maximumRepetition = 20
     /// So many may be drawn in any case.
     private static let freeElements = 50_000
@@ -73,7 +73,7 @@ struct SVGLimits {
         }
         let info = try coder.info(of: content.data, context: context)
         try context.limits.check(size: info.size, output: info.size, frameCount: info.frameCount)
-        // The decoded pictures, and what cairo draws of one.
+        // The decoded pictures, and cairo's drawing of any of them.
         let (bytes, overflow) = (info.size.pixelCount * 4).multipliedReportingOverflow(by: info.frameCount + 1)
         return (overflow ? .max : bytes, 0)
     }

@@ -7,7 +7,7 @@ internal import TintypeImages
 /// The state of reading a document.
 final class SVGReading {
     private(set) var contents = SVGContents()
-    /// The reason for which the document is refused.
+    /// The reason why the document is refused.
     private(set) var refusal: String?
     private var open: [Int] = []
 
@@ -26,12 +26,12 @@ final class SVGReading {
         xmlCtxtUseOptions(parser, Int32(XML_PARSE_NONET.rawValue | XML_PARSE_NOENT.rawValue))
         parser.pointee._private = Unmanaged.passUnretained(self).toOpaque()
         Self.handle(&parser.pointee.sax.pointee)
-        // In parts, since the count of a part is one of 32 bits.
+        // In parts, since the count of a part has 32 bits.
         var offset = 0
         while offset < bytes.count, refusal == nil {
             let part = UnsafeRawBufferPointer(rebasing: bytes[offset..<min(bytes.count, offset + 65_536)])
             _ = xmlParseChunk(parser, part.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(part.count), 0)
-            // What follows a mistake is drawn by nobody.
+            // Elements after a mistake aren't drawn.
             guard parser.pointee.disableSAX == 0 else { return }
             offset += part.count
         }
@@ -84,12 +84,12 @@ final class SVGReading {
             return refuse("has elements within elements, more than \(SVGContents.maximumDepth) deep", parser)
         }
         for index in 0..<count {
-            // Name, prefix, namespace, where the value begins, where it ends.
+            // Name, prefix, namespace, where the value starts, where it ends.
             guard let attributes, let attribute = attributes[index * 5], let first = attributes[index * 5 + 3],
                 let last = attributes[index * 5 + 4]
             else { continue }
             let value = Array(UnsafeBufferPointer(start: first, count: last - first))
-            // An attribute of another namespace names nothing, except one of XML.
+            // An attribute of another namespace names nothing, except XML's own.
             let prefix = attributes[index * 5 + 1].map { String(cString: $0) }
             if let prefix, prefix != "xml", String(cString: attribute) == "id" { continue }
             contents.read(String(cString: attribute), value[...], of: name, element)

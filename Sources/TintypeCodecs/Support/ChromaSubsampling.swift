@@ -1,4 +1,4 @@
-/// The resolution of color in a file, relative to that of brightness.
+/// The resolution of color in a file, relative to brightness.
 public enum ChromaSubsampling: String, Sendable, Hashable, CaseIterable {
     /// Full resolution (4:4:4).
     case full

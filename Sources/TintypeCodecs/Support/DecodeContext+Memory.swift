@@ -1,7 +1,7 @@
 internal import TintypeImages
 
 extension DecodeContext {
-    /// Reserves what decoding an image takes.
+    /// Reserves the memory for decoding an image.
     /// - Parameters:
     ///   - output: the size of the pictures that are made.
     ///   - format: of those pictures.

@@ -1,17 +1,18 @@
 internal import TintypeImages
 
-/// Makes of pixels what an encoder can write, with as little lost as can be.
+/// Converts pixels to a format that an encoder can write, with the least loss.
 ///
 /// - 16 bits are rounded to 8 where the format has no more.
 /// - High dynamic range that is not written as such is tone-mapped, as it is when it is decoded to standard range.
 /// - Floating-point pixels of standard range are cut off at 0 and at white.
 enum DepthReduction {
-    /// Returns the formats, besides 8 bits, of an encoder that writes floating-point pixels as PQ, and only those of high dynamic range.
+    /// Returns the formats, besides 8 bits, of an encoder that writes floating-point pixels as PQ, and writes only high dynamic range as
+    /// PQ.
     static func codedFormats(_ image: Image) -> Set<PixelFormat> {
         image.isHighDynamicRange ? [.rgba16, .rgbaFloat16] : [.rgba16]
     }
 
-    /// - Parameter formats: what the encoder takes besides 8 bits; floating point only for an image that is written as such.
+    /// - Parameter formats: the encoder's formats besides 8 bits; floating point only for an image that is written as such.
     static func reduce(
         _ image: Image, to formats: Set<PixelFormat>, _ options: EncodeOptions,
         _ context: EncodeContext = EncodeContext()

@@ -34,10 +34,10 @@ struct EncodeJob {
             ? metadata.xmp.flatMap { $0.isEmpty ? nil : XMPPacket.upright($0, size: prepared.size) } : nil
     }
 
-    /// True if there is more than one frame to write.
+    /// True if several frames are to be written.
     var isAnimated: Bool { image.isAnimated }
 
-    /// Decodes the frames one after another.
+    /// Decodes the frames in order.
     func forEachFrame(_ body: (ImageFrame) throws(ImageError) -> Void) throws(ImageError) {
         guard let animation = image.animation else { return try body(ImageFrame(pixels: image.pixels)) }
         do throws(ImageError) {
@@ -48,7 +48,7 @@ struct EncodeJob {
         }
     }
 
-    /// The file of the best quality, up to the one that is asked for, that keeps to the limit of bytes.
+    /// The file of the best quality, up to the requested quality, that keeps to the limit of bytes.
     ///
     /// Files are taken to grow with the quality, so eight tries are enough for the qualities from 0 to 100.
     /// - Parameter write: makes the file at a quality from 0 to 100; `nil` if it became too large.

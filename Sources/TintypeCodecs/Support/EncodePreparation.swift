@@ -6,7 +6,7 @@ struct EncodeTarget {
     let format: ImageFormat
     /// The longest side that the format, or the library that writes it, can do.
     let maximumSide: Int
-    /// True for a format, or a library, that has one frame only.
+    /// True for a format, or a library, with a single frame only.
     var isStill = false
     /// True if a file can contain a color profile.
     var storesProfile = true

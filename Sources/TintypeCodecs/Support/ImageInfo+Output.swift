@@ -14,7 +14,7 @@ extension ImageInfo {
     /// Refuses, before memory is taken, an image that would cost more than the limits allow.
     /// - Parameters:
     ///   - keptFrames: the number of frames in memory at once.
-    ///   - format: what they are decoded to.
+    ///   - format: the decoded format.
     func check(
         _ limits: DecodeLimits, output: PixelSize, keptFrames: Int, format: PixelFormat = .rgba8
     ) throws(ImageError) {

@@ -1,6 +1,6 @@
 internal import TintypeImages
 
-/// Reads little-endian numbers one after the other. A read beyond the end throws ``ImageError/Code/truncatedImage``.
+/// Reads little-endian numbers in order. A read beyond the end throws ``ImageError/Code/truncatedImage``.
 struct LittleEndianReader {
     private let bytes: UnsafeRawBufferPointer
     private(set) var offset: Int

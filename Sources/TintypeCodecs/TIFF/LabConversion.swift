@@ -6,7 +6,7 @@ internal import TintypeImages
 enum LabEncoding {
     /// With signed a* and b* (TIFF 6.0, section 23; Adobe's technical notes of 2002 for 16 bits).
     case cie
-    /// That of ICC profiles, version 2, with a* and b* from 128 on, where L* = 100 is 0xFF00 in 16 bits.
+    /// The encoding of ICC profiles, version 2, with a* and b* offset by 128, where L* = 100 is 0xFF00 in 16 bits.
     case icc
 
     /// Returns component 0, 1 or 2 of a number of 8 bits.

@@ -4,11 +4,12 @@ public import TintypeImages
 
 /// Reads and writes TIFF and BigTIFF with libtiff. Requires the package trait `TIFF`.
 ///
-/// - The first page is read, or the one that ``DecodeOptions/page`` names, with any compression that libtiff supports: 1 to 16 bits, gray, palette, RGB, YCbCr, CMYK and Lab,
-///   and gray of 32 bits or in floating point, of which the values from 0 to 255 are shown.
+/// - The first page is read, or the page that ``DecodeOptions/page`` names, with any compression that libtiff supports: 1 to 16 bits, gray,
+///   palette, RGB, YCbCr, CMYK and Lab, and gray of 32 bits or in floating point, whose values from 0 to 255 are shown.
 /// - With ``DecodeOptions/decodeToHDR``, pages of more than 8 bits become 16.
 /// - All eight orientations are applied.
 public struct TIFFCoder: ImageCoder {
+    /// Creates a coder.
     public init() {}
 
     public var decodableFormats: Set<ImageFormat> { [.tiff] }
@@ -27,6 +28,11 @@ public struct TIFFCoder: ImageCoder {
 
     /// Encodes the image, or the first frame of an animation, as TIFF without loss. Pixels have 8 bits, or 16 if the image
     /// does. The compression is Deflate with horizontal differences, unless ``TIFFEncodeOptions`` specify otherwise.
+    /// - Parameters:
+    ///   - image: the image.
+    ///   - format: the format of the file.
+    ///   - options: the options for encoding.
+    ///   - context: the resources of the call, and its cancellation.
     /// - Throws: ``ImageError/Code/encodeFailed`` for a file of 4 GB or more, or over the limit of bytes.
     public func encode(
         _ image: Image, as format: ImageFormat, options: EncodeOptions, context: EncodeContext

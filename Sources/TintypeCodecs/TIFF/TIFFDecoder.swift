@@ -12,7 +12,7 @@ struct TIFFDecoder {
     func run() throws(ImageError) -> Image {
         let info = file.info
         let layout = TIFFLayout(file)
-        // What libtiff makes RGBA of itself has 8 bits.
+        // Pixels that libtiff itself converts to RGBA have 8 bits.
         let format = layout.map { options.pixelFormat(bitsPerComponent: $0.bitsPerSample) } ?? .rgba8
         let output = info.outputSize(options, format: format)
         try info.check(context.limits, output: output, keptFrames: 1, format: format)
@@ -70,7 +70,7 @@ struct TIFFDecoder {
         return false
     }
 
-    /// Reads what libtiff converts to RGBA, band by band.
+    /// Reads libtiff's RGBA, band by band.
     private func readColors(_ conversion: ColorConversion?, into sink: inout RowSink) throws(ImageError) -> Bool {
         var image = TIFFRGBAImage()
         var message = [CChar](repeating: 0, count: 1_024)

@@ -1,6 +1,6 @@
 #if TIFF || RAW
-/// The directories of a TIFF or BigTIFF file as its bytes state them, to tell a file that was cut from one that is damaged (TIFF 6.0,
-/// section 2). libtiff and libraw correct what they can't believe, and don't tell.
+/// The directories of a TIFF or BigTIFF file as its bytes state them, to tell a file that was cut from a damaged file (TIFF 6.0,
+/// section 2). libtiff and libraw correct implausible values without a report.
 struct TIFFDirectory {
     private struct Entry {
         var type: Int
@@ -26,7 +26,7 @@ struct TIFFDirectory {
         self.init(bytes, at: nil)
     }
 
-    /// - Parameter offset: The offset of the directory, `nil` for the first one.
+    /// - Parameter offset: The offset of the directory, `nil` for the first directory.
     init(_ bytes: UnsafeRawBufferPointer, at offset: Int?) {
         self.bytes = bytes
         isLittleEndian = bytes.count > 0 && bytes[0] == 0x49
@@ -55,13 +55,13 @@ struct TIFFDirectory {
         next = number(start + countBytes + count * entryBytes, isBig ? 8 : 4) ?? 0
     }
 
-    /// True if a strip or tile of the directory begins or ends after the last byte.
+    /// True if a strip or tile of the directory starts or ends after the last byte.
     var missesPixels: Bool { parts.contains { $0.offset > bytes.count - $0.count } }
 
-    /// True if all strips or tiles of the directory begin after the last byte.
+    /// True if all strips or tiles of the directory start after the last byte.
     private var missesAllPixels: Bool { !parts.isEmpty && parts.allSatisfy { $0.offset >= bytes.count } }
 
-    /// Returns true if no part of the largest picture in the file is available, which in a camera's file is that of the sensor.
+    /// Returns true if no part of the largest picture in the file is available; in a camera's file that is the sensor's picture.
     static func missesLargestPicture(_ bytes: UnsafeRawBufferPointer) -> Bool {
         var largest = (pixels: 0, isMissing: false)
         for directory in all(bytes) {
@@ -76,10 +76,10 @@ struct TIFFDirectory {
         return largest.isMissing
     }
 
-    /// All directories: the chain of the first one, and those that each refers to (SubIFDs).
+    /// All directories: the chain from the first, and the directories that each refers to (SubIFDs).
     private static func all(_ bytes: UnsafeRawBufferPointer) -> [TIFFDirectory] {
         let first = TIFFDirectory(bytes)
-        // Other camera files begin otherwise.
+        // Other camera files start otherwise.
         guard [42, 43].contains(first.number(2, 2)) else { return [] }
         var found = [first]
         var seen: Set<Int> = []
@@ -95,7 +95,7 @@ struct TIFFDirectory {
         return found
     }
 
-    /// Returns the offsets of the directories in the chain of the first one, which are the pages of the file.
+    /// Returns the offsets of the directories in the main chain, which are the pages of the file.
     /// - Parameter limit: the most directories that are followed.
     /// - Complexity: O(directories)
     static func pages(_ bytes: UnsafeRawBufferPointer, limit: Int) -> [Int] {

@@ -4,6 +4,7 @@ public import TintypeImages
 public struct TIFFEncodeOptions: FormatEncodeOptions {
     /// The compression of pixels, which is always lossless.
     public enum Compression: String, Sendable, Hashable, CaseIterable {
+        /// No compression: the fastest, with the largest files.
         case none
         /// Run-length encoding of bytes (TIFF 6.0, section 9).
         case packBits
@@ -13,6 +14,7 @@ public struct TIFFEncodeOptions: FormatEncodeOptions {
         case deflate
     }
 
+    /// The compression of the strips.
     public var compression = Compression.deflate
 
     public init() {}

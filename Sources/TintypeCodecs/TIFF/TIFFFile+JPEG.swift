@@ -3,9 +3,9 @@ internal import CTIFF
 internal import TintypeImages
 
 extension TIFFFile {
-    /// Checks that the strips or tiles that begin at a row cover their part of the page, if they are JPEG images.
+    /// Checks that the strips or tiles that start at a row cover their part of the page, if they are JPEG images.
     ///
-    /// libtiff only warns about smaller ones (4.5.0, `JPEGPreDecode`), and leaves the rest of the part as the memory was.
+    /// libtiff only warns about smaller pictures (4.5.0, `JPEGPreDecode`), and leaves the rest of the part as the memory was.
     /// - Throws: ``ImageError/Code/corruptImage``
     /// - Complexity: O(bytes before the frame headers), at most about the bytes of the file for all rows together.
     func checkJPEGParts(from top: Int) throws(ImageError) {

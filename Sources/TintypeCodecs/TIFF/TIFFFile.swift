@@ -11,7 +11,7 @@ final class TIFFFile {
     let info: ImageInfo
     let profile: Data?
     let metadata: ImageMetadata
-    /// Rows that lie together in the file: those of a strip or of a row of tiles.
+    /// Rows that lie together in the file: the rows of a strip or of a row of tiles.
     let rowsPerBand: Int
     /// The transparency of the page, as far as its own samples state it.
     let alpha: TIFFAlpha?
@@ -20,7 +20,7 @@ final class TIFFFile {
     /// The bytes that may still be searched for the headers of JPEG strips, which share none in an honest file.
     var headerBytesLeft: Int
 
-    /// The offset of the page's directory; `nil` for that of the first page.
+    /// The offset of the page's directory; `nil` for the first page's.
     private let directory: Int?
 
     /// - Parameter page: the page, counted from 0.
@@ -35,7 +35,7 @@ final class TIFFFile {
             try Self.checkFields(TIFFDirectory.fieldCount(bytes, at: offset))
         }
         let memory = TIFFMemory(bytes)
-        // Sums of a header are checked before; this is for what a file claims elsewhere.
+        // Sums of a header are checked before; this is for claims elsewhere in the file.
         guard let handle = memory.open(maximumAllocation: max(1 << 20, limits.maximumBytes.bytes)) else {
             throw Self.openingError(bytes, memory.message)
         }
@@ -131,7 +131,7 @@ final class TIFFFile {
         array(handle, tag, count: UInt32.self, of: UInt8.self).map { Data($0) }
     }
 
-    /// The color model; a file that doesn't state one has that of its number of samples, as libtiff has it.
+    /// The color model; a file that doesn't state one has the usual model for its number of samples, as libtiff has it.
     static func photometric(_ handle: OpaquePointer) -> Int32 {
         var value: UInt16 = 0
         let isStated = withUnsafeMutablePointer(to: &value) { value in
@@ -159,7 +159,8 @@ final class TIFFFile {
             return TIFFAlpha(
                 sample: samples - extras.count + index, isPremultiplied: extras[index] == EXTRASAMPLE_ASSOCALPHA)
         }
-        // A fourth sample of RGB that the file does not explain is alpha beside colors, as editors write it. Only libtiff takes it for premultiplied.
+        // A fourth sample of RGB that the file does not explain is alpha beside colors, as editors write it. Only libtiff takes it for
+        // premultiplied.
         let isUnexplained = photometric == PHOTOMETRIC_RGB && (extras.isEmpty ? samples == 4 : samples > 3)
         return isUnexplained ? TIFFAlpha(sample: 3, isPremultiplied: false) : nil
     }

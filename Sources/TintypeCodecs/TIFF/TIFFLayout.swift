@@ -2,7 +2,7 @@
 internal import CTIFF
 internal import TintypeImages
 
-/// The layout of the samples of a page in its strips or tiles, for pages whose samples are read one by one.
+/// The layout of the samples of a page in its strips or tiles, for pages whose samples are read individually.
 ///
 /// Those are pages that libtiff doesn't convert to RGBA (12 and 32 bits, floating point, CMYK of 16 bits, ICC Lab), or not
 /// exactly: gray of 16 bits, which it truncates, CMYK with a profile, CIELab, and pages with more samples than colors.
@@ -33,7 +33,7 @@ struct TIFFLayout {
         self.sample = sample
         range = TIFFSampleRange(handle, sample, isGray: color == .gray || color == .invertedGray)
         alpha = file.alpha
-        // libtiff does as well itself what has 8 bits and no more than its colors.
+        // libtiff itself suffices for 8 bits without extra samples.
         let isPlain = color == .gray || color == .invertedGray || color == .rgb
         let isForLibrary = sample == .uint8 && isPlain && samplesPerPixel == color.samples
         let isOdd = sample == .uint12 && (samplesPerPixel > 1 || tileWidth != nil)
@@ -85,13 +85,13 @@ struct TIFFLayout {
     /// The number of samples of a pixel that lie together.
     var samplesTogether: Int { isPlanar ? 1 : samplesPerPixel }
 
-    /// The samples whose strips or tiles are read, each from its own; one for those that lie together.
+    /// The samples whose strips or tiles are read, each from its own; a single entry if they lie together.
     var planes: [Int] {
         guard isPlanar else { return [0] }
         return Array(0..<color.samples) + (alpha.map { [$0.sample] } ?? [])
     }
 
-    /// Returns the bytes of a row of pixels in one plane.
+    /// Returns the bytes of a row of pixels in a plane.
     func rowBytes(_ pixels: Int) -> Int { (pixels * samplesTogether * bitsPerSample + 7) / 8 }
 }
 

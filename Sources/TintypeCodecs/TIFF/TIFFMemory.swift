@@ -29,7 +29,7 @@ final class TIFFMemory {
 
     private var count: Int { isWriting ? written.count : bytes.count }
 
-    /// A handle, to be closed with `TIFFClose`; `nil` for bytes whose header is no good.
+    /// A handle, to be closed with `TIFFClose`; `nil` for bytes with a bad header.
     /// - Parameter maximumAllocation: the most bytes that libtiff may take at once.
     func open(maximumAllocation: Int) -> OpaquePointer? {
         guard let options = TIFFOpenOptionsAlloc() else { return nil }
@@ -57,7 +57,7 @@ final class TIFFMemory {
             { TIFFMemory.of($0)?.map($1, $2) ?? 0 }, { _, _, _ in }, options)
     }
 
-    /// Keeps the first and the last of what is said: what went wrong, and what came of it.
+    /// Keeps the first and the last message: the cause, and the consequence.
     private func note(_ reason: String) {
         first = first ?? reason
         message = first == reason ? reason : "\(first ?? ""); \(reason)"
@@ -90,7 +90,7 @@ final class TIFFMemory {
     }
 
     private func seek(_ target: toff_t, _ whence: Int32) -> toff_t {
-        // A negative distance comes as a large unsigned one; sums wrap around to the right place.
+        // A negative distance comes as a large unsigned number; sums wrap around to the right place.
         let base: Int
         switch whence {
         case SEEK_CUR: base = offset
@@ -108,7 +108,7 @@ final class TIFFMemory {
         _ base: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ size: UnsafeMutablePointer<toff_t>?
     ) -> Int32 {
         guard !isWriting, let base, let size else { return 0 }
-        // libtiff only reads what is mapped for reading.
+        // libtiff only reads memory that is mapped for reading.
         base.pointee = UnsafeMutableRawPointer(mutating: bytes.baseAddress)
         size.pointee = toff_t(bytes.count)
         return 1

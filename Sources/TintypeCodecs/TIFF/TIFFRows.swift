@@ -4,8 +4,8 @@ internal import TintypeImages
 
 /// Makes premultiplied RGBA of 8 or 16 bits of a page's samples.
 ///
-/// Numbers of 12 and 16 bits are rounded to 8, after their colors are converted, or kept. ``TIFFSampleRange`` says what is white in numbers of
-/// 32 bits and of floating point.
+/// Numbers of 12 and 16 bits are rounded to 8, after their colors are converted, or kept. ``TIFFSampleRange`` has the white level of
+/// numbers of 32 bits and of floating point.
 final class TIFFRows {
     private let bands: TIFFSampleBands
     private let layout: TIFFLayout
@@ -54,7 +54,7 @@ final class TIFFRows {
             if layout.color == .invertedGray { invert(target) }
             if layout.alpha?.isPremultiplied == true {
                 Premultiplication.clamp(target, count: width, format: working)
-                // Numbers that are not converted stay exactly what they are.
+                // Numbers that are not converted stay exactly the same.
                 guard conversion != nil else { return }
                 Premultiplication.unpremultiply(target, count: width, format: working)
             }
@@ -135,7 +135,7 @@ final class TIFFRows {
         if working == .rgba8 { makeOpaque(UInt8.self) } else { makeOpaque(UInt16.self) }
     }
 
-    /// Writes one sample of each pixel to one component of a row.
+    /// Writes a sample of each pixel to a component of a row.
     private func copy(_ sample: Int, _ y: Int, to row: UnsafeMutableRawPointer, _ component: Int) {
         guard let samples = bands.samples(sample, y) else { return }
         if working == .rgba8 {

@@ -4,12 +4,12 @@ internal import TintypeImages
 
 /// Reads a page's samples in bands of rows.
 final class TIFFSampleBands {
-    /// The number of rows that are read at once: one of strips whose samples lie together, which libtiff unpacks row by row.
+    /// The number of rows that are read at once: a single row of strips whose samples lie together, which libtiff unpacks row by row.
     let rows: Int
     private let file: TIFFFile
     private let layout: TIFFLayout
     private let rowBytes: Int
-    /// The rows of a band, all planes one after the other.
+    /// The rows of a band, all planes in order.
     private let band: ScratchBytes
     private let tile: ScratchBytes
 
@@ -58,7 +58,7 @@ final class TIFFSampleBands {
         self.tile = tile
     }
 
-    /// Reads the band that begins at a row.
+    /// Reads the band that starts at a row.
     ///
     /// - Returns: `false` if it can't be read.
     func read(top: Int, count: Int) -> Bool {
@@ -97,7 +97,7 @@ final class TIFFSampleBands {
         return true
     }
 
-    /// Returns one sample of each pixel of a row of the band; `nil` for one that isn't read.
+    /// Returns a sample of each pixel of a row of the band; `nil` for a sample that isn't read.
     func samples(_ sample: Int, _ y: Int) -> TIFFSamples? {
         guard let plane = layout.isPlanar ? layout.planes.firstIndex(of: sample) : 0 else { return nil }
         return TIFFSamples(

@@ -3,9 +3,9 @@ internal import CTIFF
 
 /// The numbers that mean black and white in samples of 32 bits, or of floating point.
 ///
-/// Colors go from 0 to 1 (Adobe Photoshop TIFF Technical Note 3), or to the largest integer. Gray often has measurements: without
-/// a statement of the file (SMinSampleValue and SMaxSampleValue of TIFF 6.0, section 19), numbers from 0 to 255 are shown as they are, and others
-/// are cut off, as other readers do.
+/// Colors go from 0 to 1 (Adobe Photoshop TIFF Technical Note 3), or to the largest integer. Gray often has measurements: without a
+/// statement of the file (SMinSampleValue and SMaxSampleValue of TIFF 6.0, section 19), numbers from 0 to 255 are shown as they are, and
+/// others are cut off, as other readers do.
 struct TIFFSampleRange {
     private let black: Double
     private let white: Double
@@ -39,7 +39,7 @@ struct TIFFSampleRange {
         return isStated != 0 && value.isFinite ? value : nil
     }
 
-    /// The levels of numbers, from 0 to the largest one.
+    /// The levels of numbers, from 0 to the largest.
     struct Levels {
         fileprivate let black: Double
         fileprivate let scale: Double
@@ -48,12 +48,12 @@ struct TIFFSampleRange {
         fileprivate let rounding: Double
 
         subscript(number: Double) -> Double {
-            // What is no number is black.
+            // NaN is black.
             number > black ? min(largest, (number - black) * scale + rounding) : 0
         }
     }
 
-    /// Returns the levels up to a largest one. A number that is shown as it is loses its fraction.
+    /// Returns the levels up to the largest. A number that is shown as it is loses its fraction.
     func levels(_ largest: Double) -> Levels {
         let scale = largest / (white - black)
         return Levels(black: black, scale: scale, largest: largest, rounding: scale == 1 ? 0 : 0.5)

@@ -1,5 +1,5 @@
 #if TIFF
-/// Reads one sample of each pixel of a row.
+/// Reads a sample of each pixel of a row.
 struct TIFFSamples {
     let row: UnsafeRawPointer
     /// The index of the sample in the first pixel, and the number of samples from there to the next pixel.
@@ -31,7 +31,7 @@ struct TIFFSamples {
     func copy(
         _ sample: TIFFLayout.Sample, _ encoding: LabEncoding, component: Int, to target: UnsafeMutablePointer<Float>
     ) {
-        // Far beyond all colors, and far from where sums are no numbers.
+        // Far beyond all colors, and far from where sums overflow.
         func sane(_ value: Float) -> Float { value.isNaN ? 0 : min(max(value, -1_000), 1_000) }
         let target = target + component
         switch sample {

@@ -9,7 +9,7 @@ enum CairoCanvas {
 
     /// Draws a picture, and gives its pixels in the order that images have.
     /// - Parameters:
-    ///   - name: what is drawn, for messages.
+    ///   - name: the name of the drawing, for messages.
     ///   - paper: true if the pixels are initially white instead of clear.
     ///   - draw: draws in the units of the picture, which are scaled to the pixels; an error of its own goes first.
     /// - Throws: ``ImageError/Code/limitExceeded`` for a size that cairo cannot draw.
@@ -48,13 +48,13 @@ enum CairoCanvas {
         }
         for y in 0..<size.height {
             swapRedAndBlue(buffer.row(y), count: size.width)
-            // Rounding in cairo lets colors of turned patterns be one above alpha.
+            // Rounding in cairo lets colors of turned patterns exceed alpha by 1.
             Premultiplication.clamp(buffer.row(y), count: size.width, format: .rgba8)
         }
         return buffer.freeze()
     }
 
-    /// A size in pixels that holds a picture, rounded up; empty for one without a sensible size.
+    /// A size in pixels that holds a picture, rounded up; empty for a picture without a sensible size.
     static func pixels(_ width: Double, _ height: Double) -> PixelSize {
         guard width > 0, height > 0, width < 1e9, height < 1e9 else { return .zero }
         return PixelSize(width: Int(width.rounded(.up)), height: Int(height.rounded(.up)))

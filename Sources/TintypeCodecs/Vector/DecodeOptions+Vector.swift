@@ -2,14 +2,14 @@
 internal import TintypeImages
 
 extension DecodeOptions {
-    /// Returns the size at which a picture without pixels of its own is drawn: a box is filled upwards too.
+    /// Returns the size of the drawing of a picture without pixels of its own: a box is filled upwards too.
     func vectorSize(for size: PixelSize) -> PixelSize {
         var options = self
         options.allowsUpscaling = true
         return options.outputSize(for: size)
     }
 
-    /// Returns the size at which a picture is drawn whose sides aren't whole: of one that is a fraction of a pixel wide, a box shows the
+    /// Returns the size of the drawing of a picture whose sides aren't whole: if it is a fraction of a pixel wide, a box still shows the
     /// shape.
     func vectorSize(width: Double, height: Double) -> PixelSize {
         let size = CairoCanvas.pixels(width, height)

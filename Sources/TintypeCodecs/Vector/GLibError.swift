@@ -1,5 +1,5 @@
 #if SVG || PDF
-// Which of them is taken to define what they share is up to the compiler, so all are imported.
+// Which of them is taken to define their shared declarations is up to the compiler, so all are imported.
 #if PDF
 internal import CPoppler
 #endif
@@ -13,7 +13,7 @@ struct GLibError {
     let code: Int32
     let message: String
 
-    /// - Returns: `nil` where there is no error.
+    /// - Returns: `nil` without an error.
     init?(taking error: UnsafeMutablePointer<GError>?) {
         guard let error else { return nil }
         domain = error.pointee.domain

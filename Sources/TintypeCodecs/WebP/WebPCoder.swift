@@ -6,6 +6,7 @@ public import TintypeImages
 /// An EXIF orientation is applied, and an embedded ICC profile is converted to sRGB. The background of an animation is always
 /// transparent, regardless of its color in the file. A loop count of 0 repeats forever.
 public struct WebPCoder: AnimatedImageCoder, ProgressiveImageCoder {
+    /// Creates a coder.
     public init() {}
 
     public var decodableFormats: Set<ImageFormat> { [.webp] }
@@ -36,7 +37,12 @@ public struct WebPCoder: AnimatedImageCoder, ProgressiveImageCoder {
 
     /// Encodes a WebP file, animated if the image is. ``WebPEncodeOptions`` has more settings.
     ///
-    /// Consecutive equal frames become one frame with a longer duration.
+    /// Consecutive equal frames become a single frame with a longer duration.
+    /// - Parameters:
+    ///   - image: the image.
+    ///   - format: the format of the file.
+    ///   - options: the options for encoding.
+    ///   - context: the resources of the call, and its cancellation.
     /// - Throws: ``ImageError/Code/encodeFailed`` for a side over 16,383 pixels, for a setting out of its range, and if the
     ///   limit of bytes is too small.
     public func encode(

@@ -37,14 +37,14 @@ struct WebPContainer: Sendable {
     /// False if the bytes end before the file does.
     private(set) var isComplete: Bool
 
-    /// Reads the chunks of a file, or of its beginning.
+    /// Reads the chunks of a file, or of its start.
     /// - Throws: ``ImageError/Code/truncatedImage`` if not even the size can be known, and
     ///   ``ImageError/Code/corruptImage``.
     init(_ bytes: UnsafeRawBufferPointer, limits: DecodeLimits) throws(ImageError) {
         var data = WebPData(bytes: bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), size: bytes.count)
         var state = WEBP_DEMUX_PARSING_HEADER
         guard let demuxer = WebPDemuxPartial(&data, &state) else {
-            // libwebp gives nothing for a header that is not complete; only the bytes tell what is wrong.
+            // libwebp gives nothing for a header that is not complete; only the bytes tell the error.
             if state == WEBP_DEMUX_PARSING_HEADER { throw .truncated("the WebP file ends in its header") }
             throw .corrupt("the chunks of the WebP file are damaged")
         }
@@ -77,7 +77,7 @@ struct WebPContainer: Sendable {
         orientation = Orientation(exif: metadata.exif, xmp: metadata.xmp)
     }
 
-    /// Reads the one image of a file without animation.
+    /// Reads the only image of a file without animation.
     private mutating func readImage(_ demuxer: OpaquePointer, _ base: UnsafeRawPointer) {
         var iterator = WebPIterator()
         guard WebPDemuxGetFrame(demuxer, 1, &iterator) != 0 else { return }

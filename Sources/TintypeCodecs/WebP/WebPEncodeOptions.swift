@@ -6,6 +6,7 @@ public import TintypeImages
 public struct WebPEncodeOptions: FormatEncodeOptions {
     /// The kind of picture, which determines the default settings of libwebp.
     public enum Preset: String, Sendable, Hashable, CaseIterable {
+        /// Any picture; the default.
         case standard
         /// An indoor portrait.
         case picture
@@ -15,10 +16,13 @@ public struct WebPEncodeOptions: FormatEncodeOptions {
         case drawing
         /// A small, colorful image.
         case icon
+        /// A picture of text.
         case text
     }
 
+    /// A change of the picture before lossy encoding.
     public enum Preprocessing: String, Sendable, Hashable, CaseIterable {
+        /// No change.
         case none
         /// Smooths the borders of segments.
         case segmentSmoothing
@@ -26,21 +30,37 @@ public struct WebPEncodeOptions: FormatEncodeOptions {
         case dithering
     }
 
+    /// A deblocking filter, which a decoder applies.
     public enum FilterType: String, Sendable, Hashable, CaseIterable {
-        case simple, strong
+        /// Filters edges inside of blocks only lightly; fast to decode.
+        case simple
+        /// Filters all edges strongly.
+        case strong
     }
 
+    /// The predictive filtering of the alpha plane before its compression.
     public enum AlphaFiltering: String, Sendable, Hashable, CaseIterable {
-        case none, fast, best
+        /// No filter.
+        case none
+        /// A quick estimate of the best filter.
+        case fast
+        /// The best filter, found by trying all of them, which is slow.
+        case best
     }
 
     /// The kind of a losslessly encoded picture.
     public enum ImageHint: String, Sendable, Hashable, CaseIterable {
-        case none, picture, photo
+        /// Any picture; the default.
+        case none
+        /// An indoor portrait.
+        case picture
+        /// An outdoor photograph in natural light.
+        case photo
         /// Pixels in discrete tones, such as a chart or map tiles.
         case graph
     }
 
+    /// The kind of picture. It decides the settings that are `nil`.
     public var preset = Preset.standard
     /// The encoding method, from 0 for the fastest to 6 for the smallest file. The default is 4, or for lossless encoding the
     /// result of ``losslessEffort``.
@@ -50,11 +70,12 @@ public struct WebPEncodeOptions: FormatEncodeOptions {
 
     // MARK: Lossy encoding
 
-    /// The peak signal-to-noise ratio in decibels, which replaces the quality; from 0, which is off, to 99. It needs more than
-    /// one of ``passes``. ``EncodeOptions/maximumBytes`` takes precedence over it.
+    /// The peak signal-to-noise ratio in decibels, which replaces the quality; from 0, which is off, to 99. It needs at least
+    /// two ``passes``. ``EncodeOptions/maximumBytes`` takes precedence over it.
     public var targetPSNR = 0.0
     /// The number of passes of analysis, from 1 to 10.
     public var passes: Int?
+    /// The change of the picture before encoding.
     public var preprocessing: Preprocessing?
     /// The largest number of segments with their own settings, from 1 to 4.
     public var segments: Int?
@@ -64,6 +85,7 @@ public struct WebPEncodeOptions: FormatEncodeOptions {
     public var filterStrength: Int?
     /// The sharpness of the deblocking filter, from 0 to 7, the least sharp.
     public var filterSharpness: Int?
+    /// The kind of deblocking filter.
     public var filterType: FilterType?
     /// True to find the filter strength that suits the picture.
     public var autoFilter: Bool?
@@ -83,6 +105,7 @@ public struct WebPEncodeOptions: FormatEncodeOptions {
 
     /// True to compress the alpha of a lossy file.
     public var compressesAlpha = true
+    /// The filtering of alpha before its compression.
     public var alphaFiltering = AlphaFiltering.fast
     /// The quality of alpha, from 0 for the smallest file to 100, which is exact.
     public var alphaQuality = 100
@@ -93,6 +116,7 @@ public struct WebPEncodeOptions: FormatEncodeOptions {
 
     /// The preprocessing of lossless files, from 0 for the largest changes and smallest file to 100 for none.
     public var nearLossless = 100
+    /// The kind of picture, a hint for lossless compression.
     public var imageHint = ImageHint.none
 
     // MARK: Resources
@@ -110,7 +134,7 @@ public struct WebPEncodeOptions: FormatEncodeOptions {
     public var minimizesAnimation = false
     /// True to choose lossy or lossless encoding for each frame.
     public var mixesCompression = false
-    /// The least and the greatest number of frames between keyframes, from which a decoder can begin; `nil` for libwebp's
+    /// The least and the greatest number of frames between keyframes, where a decoder can start; `nil` for libwebp's
     /// choice.
     public var keyframeDistance: ClosedRange<Int>?
 

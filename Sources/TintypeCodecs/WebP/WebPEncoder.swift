@@ -15,7 +15,7 @@ struct WebPEncoder {
         settings = WebPSettings(job: job)
     }
 
-    /// The file; of the highest quality up to the one that is asked for that keeps to the limit of bytes.
+    /// The file; of the highest quality, up to the requested quality, that keeps to the limit of bytes.
     func encode() throws(ImageError) -> Data {
         if job.options.lossless {
             return try job.fitWithoutLoss { () throws(ImageError) in try file(settings.config(quality: 100)) }

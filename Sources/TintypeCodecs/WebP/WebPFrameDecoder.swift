@@ -1,14 +1,14 @@
 internal import FoundationEssentials
 internal import TintypeImages
 
-/// Decodes the frames of a WebP animation one by one and lays them over each other; the background is transparent, as
-/// browsers show it. A still image is one frame.
+/// Decodes the frames of a WebP animation in order and lays them over each other; the background is transparent, as
+/// browsers show it. A still image is a single frame.
 final class WebPFrameDecoder: SeekableFrames {
     var state: FrameDecoderState
     private var container: WebPContainer
     private let context: DecodeContext
     private let color: DecodedColor
-    /// `nil` until an animation's first frame; a still image never has one.
+    /// `nil` until an animation's first frame; a still image never has it.
     private var canvas: AnimationCanvas?
 
     init(
@@ -19,7 +19,7 @@ final class WebPFrameDecoder: SeekableFrames {
             throw .truncated("the WebP file ends in the middle of frame \(max(1, container.frames.count))")
         }
         guard !container.frames.isEmpty else { throw .truncated("the WebP file ends before its first frame") }
-        // The canvas and a layer of it, or the picture; and what libwebp works on.
+        // The canvas and a layer of it, or the picture; and libwebp's working memory.
         let info = container.info
         let setup = try FrameSetup(
             info, for: purpose, options: options, context: context, bitmaps: container.isAnimated ? 3 : 2)
@@ -82,13 +82,13 @@ final class WebPFrameDecoder: SeekableFrames {
     private func upcoming() throws(ImageError) -> WebPContainer.Frame? {
         guard state.next < container.frames.count else { return nil }
         let frame = container.frames[state.next]
-        // Rows of a frame whose end is missing are shown only where there is no whole frame.
+        // Rows of a frame whose end is missing are shown only without a whole frame.
         guard frame.isComplete || state.next == 0 else { return nil }
         try context.checkCancellation()
         return frame
     }
 
-    // MARK: One image
+    // MARK: An image
 
     /// Decodes an image that fills the canvas, at the smallest size that the requested size allows.
     private func still(_ frame: WebPContainer.Frame) throws(ImageError) -> PixelBuffer {

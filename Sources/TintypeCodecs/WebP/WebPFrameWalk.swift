@@ -1,7 +1,7 @@
 internal import CWebP
 internal import TintypeImages
 
-/// Walks the chunks of an animation once. libwebp checks them, but looks for each frame from the first one on.
+/// Walks the chunks of an animation once. libwebp checks them, but looks for each frame starting with the first.
 ///
 /// Source: "WebP Container Specification", "Animation".
 enum WebPFrameWalk {
@@ -12,7 +12,7 @@ enum WebPFrameWalk {
         var isComplete: Bool
     }
 
-    /// Returns the frames of a file, or of its beginning.
+    /// Returns the frames of a file, or of its start.
     /// - Parameter count: the number of frames that libwebp counts, which have passed its checks.
     /// - Throws: ``ImageError/Code/corruptImage`` if there are fewer.
     /// - Complexity: O(chunks)
@@ -56,7 +56,7 @@ enum WebPFrameWalk {
             blends: flags & 2 == 0, clearsAfterwards: flags & 1 != 0, isComplete: payload.isComplete)
     }
 
-    /// The chunk of the image, with that of its alpha before it; `nil` if there is none.
+    /// The chunk of the image, with its alpha's chunk before it; `nil` if there is none.
     private static func payload(_ reader: inout LittleEndianReader, end: Int) throws(ImageError) -> Payload? {
         var alpha: Int?
         while end - reader.offset >= 8 {

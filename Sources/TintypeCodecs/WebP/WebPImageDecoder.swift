@@ -1,7 +1,7 @@
 internal import CWebP
 internal import TintypeImages
 
-/// Decodes the pixels of one WebP image, a whole file or the payload of one frame, into the caller's memory, as straight RGBA
+/// Decodes the pixels of a WebP image, a whole file or the payload of a frame, into the caller's memory, as straight RGBA
 /// of 8 bits. The bytes may arrive gradually.
 final class WebPImageDecoder {
     /// The progress of a decode.
@@ -16,7 +16,7 @@ final class WebPImageDecoder {
     private let size: PixelSize
 
     /// - Parameters:
-    ///   - size: the size of the image, or a smaller one, which libwebp averages to while it decodes.
+    ///   - size: the size of the image, or a smaller size, which libwebp averages to while it decodes.
     ///   - rows: room for `size.height` rows, `bytesPerRow` apart, that must stay as long as the decoder.
     init(size: PixelSize, isScaled: Bool, into rows: UnsafeMutableRawPointer, bytesPerRow: Int) throws(ImageError) {
         self.size = size
@@ -51,8 +51,8 @@ final class WebPImageDecoder {
         config.deallocate()
     }
 
-    /// Decodes what can be decoded of the bytes, which begin with those of the last call.
-    /// - Throws: ``ImageError/Code/corruptImage``, also if the size in the bitstream isn't the one that the container states. libwebp
+    /// Decodes the bytes as far as possible. They start with the bytes of the last call.
+    /// - Throws: ``ImageError/Code/corruptImage``, also if the size in the bitstream differs from the container's. libwebp
     ///   would decode a smaller picture into a corner of the memory and report success.
     func update(_ bytes: UnsafeRawBufferPointer) throws(ImageError) -> Outcome {
         let status = WebPIUpdate(decoder, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count)

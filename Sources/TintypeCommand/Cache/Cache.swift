@@ -36,7 +36,7 @@ struct CacheCommand: ParsableCommand {
 
         /// Opens the cache and passes it to a closure.
         ///
-        /// By default there are no limits, so that the command removes nothing that the program that owns the cache would keep.
+        /// By default limits are absent, so that the command removes nothing that the program that owns the cache would keep.
         func withCache(
             _ console: Console, capacity: ByteCount = .unlimited, maximumAge: Duration? = nil, maximumCount: Int? = nil,
             _ body: (DiskCache) async throws(ImageError) -> Void

@@ -90,10 +90,10 @@ struct DownloadArguments: ParsableArguments {
         return options
     }
 
-    /// The URLs, those of the list included.
+    /// The URLs, including the list's.
     func list() throws(ImageError) -> URLList { try URLList(urls, file: from) }
 
-    /// Returns what runs work for each of the URLs.
+    /// Returns the runner of the work for each of the URLs.
     func runner(_ console: Console) -> URLListRunner {
         URLListRunner(jobs: jobs, json: json, showsCompleteURLs: fullURLs, console: console)
     }

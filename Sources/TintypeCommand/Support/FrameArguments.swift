@@ -50,7 +50,7 @@ struct FrameArguments: ParsableArguments {
     }
 }
 
-/// A range of frames, counted from 1: `10-20`, or one frame, `5`.
+/// A range of frames, counted from 1: `10-20`, or a single frame, `5`.
 struct FrameRangeArgument: ExpressibleByArgument, Equatable, Sendable {
     /// The frames, counted from 0.
     let range: Range<Int>

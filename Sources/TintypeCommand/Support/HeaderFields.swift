@@ -19,7 +19,7 @@ enum HeaderFields {
         return Dictionary(uniqueKeysWithValues: fields.values.map { ($0.name, $0.value) })
     }
 
-    /// Returns a command line in which a field that follows `-H` immediately is an argument of its own. The parser would take it for
+    /// Returns a command line with a separate argument for each field that follows `-H` immediately. The parser would take it for
     /// an unknown option, and print it.
     static func separated(_ arguments: [String]) -> [String] {
         let end = arguments.firstIndex(of: "--") ?? arguments.endIndex
@@ -34,7 +34,7 @@ enum HeaderFields {
         let name = line.utf8[..<colon]
         guard !name.isEmpty, name.allSatisfy(isTokenByte) else { return nil }
         let value = line.utf8[line.utf8.index(after: colon)...]
-        // Line breaks would begin another field.
+        // Line breaks would start another field.
         guard value.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else { return nil }
         return (String(line[..<colon]), String(line[line.utf8.index(after: colon)...]).trimmed)
     }

@@ -20,7 +20,7 @@ struct ImageFetcher: Sendable {
     private static let verificationLimit = ByteCount.megabytes(16)
 
     /// Fetches all images of the list.
-    /// - Returns: the totals, in which failures are counted.
+    /// - Returns: the totals, including the number of failures.
     /// - Throws: an error if the list can't be read, or if the task is cancelled.
     func run(_ list: URLList) async throws(ImageError) -> FetchSummary {
         let start = ContinuousClock.now

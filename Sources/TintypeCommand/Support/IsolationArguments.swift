@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import Tintype
 
-/// The argument that chooses what is decoded in processes of their own.
+/// The argument that chooses the formats to decode in separate processes.
 struct IsolationArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(

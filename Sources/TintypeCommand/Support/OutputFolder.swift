@@ -3,7 +3,7 @@ internal import FoundationEssentials
 internal import Glibc
 internal import TintypeLoading
 
-/// The directory in which a command saves its images.
+/// The directory that a command saves its images in.
 ///
 /// No two images of a run get the same name, and no existing file is overwritten: a taken name gets a number.
 final class OutputFolder: Sendable {

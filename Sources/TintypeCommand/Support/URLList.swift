@@ -4,7 +4,7 @@ internal import TintypeLoading
 
 /// The URLs for a command: its arguments, then the lines of a file or of standard input, which are read when they are needed.
 ///
-/// Blank lines and lines that begin with `#` are ignored. Lines longer than ``longestLine`` are counted and skipped.
+/// Blank lines and lines that start with `#` are ignored. Lines longer than ``longestLine`` are counted and skipped.
 final class URLList: Sendable {
     private struct State {
         var arguments: ArraySlice<String>
@@ -67,7 +67,7 @@ final class URLList: Sendable {
     /// Returns the next URL; `nil` after the last.
     func next() async throws(ImageError) -> String? { try await next { $0 } }
 
-    /// Passes the next URL to a closure and returns its result; `nil` after the last. The closure gets the URLs in order, one at a time.
+    /// Passes the next URL to a closure and returns its result; `nil` after the last. The closure gets the URLs in order, individually.
     func next<Value: Sendable>(_ taken: @escaping @Sendable (String) -> Value) async throws(ImageError) -> Value? {
         if let value = state.withLock({ $0.arguments.popFirst().map(taken) }) { return value }
         if state.withLock({ $0.isAtEnd && $0.position >= $0.buffer.count }) { return nil }

@@ -18,7 +18,7 @@ struct URLListRunner: Sendable {
     /// Runs work for all URLs of a list.
     /// - Parameters:
     ///   - list: the list.
-    ///   - prepare: a closure that gets the URLs in order, one at a time; its result is passed to `work`.
+    ///   - prepare: a closure that gets the URLs in order, individually; its result is passed to `work`.
     ///   - work: a closure that returns the number of bytes to show. Its errors are reported, and the others continue.
     /// - Returns: the number of URLs that failed, including lines that are too long.
     /// - Throws: an error if the list can't be read, or if the task is cancelled.

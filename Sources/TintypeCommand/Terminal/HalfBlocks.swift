@@ -1,11 +1,11 @@
 internal import Tintype
 
-/// Draws a picture with the character ▀, whose upper half has the color of one pixel, and whose lower half that of another.
+/// Draws a picture with the character ▀, whose upper half has the color of a pixel, and whose lower half has the color of the pixel below.
 struct HalfBlocks {
     /// False to use the 256 colors of xterm.
     var hasTrueColor = true
 
-    /// Returns one line for each two rows of pixels. Pixels that are more than half transparent show the terminal's background.
+    /// Returns a line for each two rows of pixels. Pixels that are more than half transparent show the terminal's background.
     func lines(_ pixels: PixelBuffer) throws(ImageError) -> [String] {
         let rgba = try pixels.straightRGBA()
         return stride(from: 0, to: pixels.height, by: 2).map { y in

@@ -3,10 +3,10 @@ internal import Tintype
 
 /// Draws pictures with Kitty's graphics protocol: <https://sw.kovidgoyal.net/kitty/graphics-protocol/>.
 struct KittyGraphics {
-    /// The number by which the terminal knows the picture, from 1 to 255.
+    /// The number that identifies the picture to the terminal, from 1 to 255.
     var id: Int
 
-    /// The largest piece of data in one sequence.
+    /// The largest piece of data in a sequence.
     private static let pieceLength = 4_096
 
     /// Returns the sequences that show a picture at the cursor, which stays. A picture of the same number is replaced.

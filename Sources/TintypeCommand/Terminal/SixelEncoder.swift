@@ -1,6 +1,6 @@
 internal import Tintype
 
-/// Draws a picture with sixels: columns of six pixels in one color of at most 256 (EK-VT3XX-TP, chapter 14).
+/// Draws a picture with sixels: columns of six pixels in the same color of at most 256 (EK-VT3XX-TP, chapter 14).
 enum SixelEncoder {
     /// Returns the sequence for a picture. Pixels that are more than half transparent are not drawn.
     static func sequence(_ pixels: PixelBuffer) throws(ImageError) -> String {
@@ -11,7 +11,7 @@ enum SixelEncoder {
             quantizer.isExact
             ? quantizer.indices(of: rgba)
             : ErrorDiffusion(palette: quantizer.palette).indices(of: rgba, width: width)
-        // `1` keeps what isn't drawn as it is; pixels are square.
+        // `1` keeps the background where nothing is drawn; pixels are square.
         var text = "\u{1B}P0;1q\"1;1;\(width);\(height)"
         for (index, color) in quantizer.palette.enumerated() {
             text += "#\(index);2;\(percent(color.x));\(percent(color.y));\(percent(color.z))"
@@ -26,7 +26,7 @@ enum SixelEncoder {
 
     private static func percent(_ component: UInt8) -> Int { (Int(component) * 100 + 127) / 255 }
 
-    /// Draws six rows, one color after the other.
+    /// Draws six rows, color by color.
     private static func band(_ indices: [UInt8], width: Int, rows: Range<Int>, colors: Int) -> String {
         // For each color that is there, the bits of each column.
         var columns = [[UInt8]?](repeating: nil, count: colors)
@@ -46,7 +46,7 @@ enum SixelEncoder {
         return parts.joined(separator: "$")
     }
 
-    /// Writes columns, those that repeat as `!` and their number. Empty ones at the end are left out.
+    /// Writes columns, those that repeat as `!` and their number. Empty pieces at the end are left out.
     private static func runs(_ columns: [UInt8]) -> String {
         var text = ""
         var x = 0

@@ -21,7 +21,7 @@ struct Terminal: Sendable {
     init() {}
 
     /// - Parameters:
-    ///   - window: the size from the kernel; `nil` if the output is no terminal.
+    ///   - window: the size from the kernel; `nil` if the output isn't a terminal.
     ///   - reply: the answers of the terminal.
     init(environment: [String: String], window: winsize?, reply: TerminalReply) {
         isInteractive = window != nil
@@ -47,7 +47,7 @@ struct Terminal: Sendable {
     }
 
     /// The terminal of the process.
-    /// - Parameter asks: true to ask the terminal what it understands, for which a dumb one may need a fifth of a second.
+    /// - Parameter asks: true to ask the terminal for its capabilities; a dumb terminal may take a fifth of a second.
     static func current(asks: Bool) -> Terminal {
         let environment = ProcessInfo.processInfo.environment
         var window = winsize()

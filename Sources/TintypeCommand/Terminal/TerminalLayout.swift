@@ -13,7 +13,7 @@ struct TerminalLayout: Equatable, Sendable {
     /// The pixels that a cell shows.
     var cell: PixelSize
 
-    /// - Parameter size: the size that was asked for; `nil` to leave one row of the terminal for the prompt.
+    /// - Parameter size: the size that was asked for; `nil` to leave a row of the terminal for the prompt.
     init(_ graphics: TerminalProtocol, in terminal: Terminal, size: CellSize? = nil) {
         room = size ?? CellSize(columns: terminal.columns, rows: max(1, terminal.rows - 1))
         switch graphics {

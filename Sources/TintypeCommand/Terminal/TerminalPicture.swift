@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 internal import Tintype
 
-/// Draws the frames of one picture in one place of a terminal.
+/// Draws the frames of a picture in a fixed place of a terminal.
 ///
 /// The rows of the picture are made by line feeds first, so that the terminal scrolls before it draws, and the cursor's way back is
 /// the same in all terminals.
@@ -41,7 +41,7 @@ struct TerminalPicture {
         "\u{1B}[\(cells.rows)B\r\(terminal.isInteractive ? "\u{1B}[?25h" : "")"
     }
 
-    /// Returns the sequences that show a still picture in output that is no terminal: lines of text, without movements.
+    /// Returns the sequences that show a still picture in output that isn't a terminal: lines of text, without movements.
     func text(_ pixels: PixelBuffer) throws(ImageError) -> String {
         if case .blocks = graphics {
             return try HalfBlocks(hasTrueColor: terminal.hasTrueColor).lines(pixels).map { $0 + "\n" }.joined()
@@ -54,7 +54,7 @@ struct TerminalPicture {
         lines.joined(separator: "\r\n") + "\r" + (lines.count > 1 ? "\u{1B}[\(lines.count - 1)A" : "")
     }
 
-    /// Keeps the cursor's place: terminals leave it in different ones.
+    /// Keeps the cursor's place: terminals leave it in different places.
     private func kept(_ sequence: String) -> String {
         "\u{1B}7\(terminal.isInsideTmux ? Self.passedThrough(sequence) : sequence)\u{1B}8"
     }

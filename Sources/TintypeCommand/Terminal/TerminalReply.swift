@@ -11,7 +11,7 @@ struct TerminalReply: Equatable, Sendable {
 
     init() {}
 
-    /// Reads answers. Whatever else arrives, such as keys that were pressed, is ignored.
+    /// Reads answers. Other input, such as keys that were pressed, is ignored.
     init(_ bytes: [UInt8]) {
         let text = String(decoding: bytes, as: UTF8.self)
         understandsKitty = text.contains("\u{1B}_Gi=31;OK")

@@ -3,7 +3,7 @@ internal import CommandSupport
 internal import FoundationEssentials
 internal import Tintype
 
-/// The options that change an image. They are applied in the order in which they are given.
+/// The options that change an image. They are applied in the given order.
 struct TransformArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -106,7 +106,7 @@ struct TransformArguments: ParsableArguments {
     @Flag(help: "Remove borders of one color.")
     var trim = false
 
-    /// The steps, in the order in which they were given.
+    /// The steps, in the given order.
     /// - Parameter arguments: the command line, which alone tells the order of different options.
     func steps(in arguments: [String] = CommandLineOrder.arguments) -> [TransformStep] {
         let order = CommandLineOrder(arguments)
@@ -138,7 +138,7 @@ struct TransformArguments: ParsableArguments {
 
 /// The places of options on a command line.
 struct CommandLineOrder {
-    /// The command line of the program, without its name. Tests set another one.
+    /// The command line of the program, without its name. Tests set another.
     @TaskLocal static var arguments = Array(ProcessInfo.processInfo.arguments.dropFirst())
 
     private var places: [String: [Int]] = [:]

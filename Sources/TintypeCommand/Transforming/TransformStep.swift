@@ -2,7 +2,7 @@ internal import CommandSupport
 internal import FoundationEssentials
 internal import Tintype
 
-/// One change of an image, as the command line names it.
+/// A change of an image, as the command line names it.
 enum TransformStep: Sendable {
     struct Border: Sendable, Equatable {
         var width: Double
@@ -55,7 +55,7 @@ enum TransformStep: Sendable {
 }
 
 extension [TransformStep] {
-    /// The options with which an image is decoded, and the transformer for what remains to do; `nil` if that is nothing.
+    /// The options for decoding an image, and the transformer for the remaining steps; `nil` if that is nothing.
     ///
     /// The decoder resizes if that is the first step, and otherwise decodes no more than the first step needs.
     func applied(to options: inout DecodeOptions, coders: ImageCoders) throws(ImageError) -> ImageTransformers? {

@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 internal import Tintype
 
-/// Thumbnails with their names, shown in one picture and on one page.
+/// Thumbnails with their names, shown in a single picture and on a single page.
 struct ContactSheet: Sendable {
     struct Entry: Sendable {
         var name: String

@@ -4,7 +4,7 @@
 enum StrokeFont {
     typealias Point = SIMD2<Float>
 
-    /// The lines of a character, and the distance to the next one, in units of the grid.
+    /// The lines of a character, and the distance to the next, in units of the grid.
     struct Glyph {
         var lines: [[Point]]
         var advance: Float

@@ -1,7 +1,7 @@
 internal import CommandSupport
 internal import Tintype
 
-/// One photograph, as every transformer changes it.
+/// A photograph, as every transformer changes it.
 struct TransformerGallery {
     static let cell = PixelSize(width: 200, height: 150)
     static let columns = 6
@@ -21,7 +21,7 @@ struct TransformerGallery {
             .resize(width: cell.width, height: cell.height, mode: .aspectFill))
     }
 
-    /// The photograph, and what each transformer makes of it.
+    /// The photograph, and each transformer's result.
     func entries() throws(ImageError) -> [ContactSheet.Entry] {
         let items = Self.geometry + Self.shapes + Self.colors + (try filters())
         var entries = [ContactSheet.Entry(name: "original", image: photograph)]

@@ -3,13 +3,13 @@ internal import CommandSupport
 internal import FoundationEssentials
 internal import Tintype
 
-/// One load of all images of a demo.
+/// A load of all images of a demo.
 struct DemoPass: Sendable {
     struct Outcome: Sendable {
         var source: ImageSource
         var bytes: Int
         var time: Duration
-        /// The thumbnail, for the first images only. Those of a large folder would not fit into memory.
+        /// The thumbnail, for the first images only. The images of a large folder would not fit into memory.
         var image: Image?
     }
 

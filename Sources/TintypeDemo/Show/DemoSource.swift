@@ -14,7 +14,7 @@ struct DemoSource: Sendable {
 
     var title: String
     var items: [Item]
-    /// Messages to show before the demo begins.
+    /// Messages to show before the demo starts.
     var notes: [String] = []
     /// The server of the images; `nil` if they come from the web.
     var server: OriginServer?
@@ -58,7 +58,7 @@ struct DemoSource: Sendable {
         return DemoSource(title: "Tintype", items: items)
     }
 
-    /// Serves exactly the given files. A secret in the paths keeps them from other users of the computer, who may not be allowed
+    /// Serves exactly the given files. A secret in the paths keeps them from other users of the computer, because they may not be allowed
     /// to read the files.
     private static func serve(_ names: [String], in directory: String) async throws -> (OriginServer, [Item]) {
         let secret =

@@ -1,9 +1,9 @@
 #if HTTP
 internal import TintypeLoading
 
-/// The content codings of a body (RFC 9110, section 8.4), all of which can be decoded.
+/// The content codings of a body (RFC 9110, section 8.4); all of them can be decoded.
 struct ContentCoding: Equatable {
-    /// One coding (RFC 9110, section 8.4.1).
+    /// A single coding (RFC 9110, section 8.4.1).
     enum Format: Sendable {
         case gzip
         case deflate
@@ -11,18 +11,18 @@ struct ContentCoding: Equatable {
         case zstd
     }
 
-    /// The largest number of codings. Each takes memory, and servers apply one.
+    /// The largest number of codings. Each takes memory, and servers apply a single coding.
     private static let maximumCount = 3
 
     /// The body as it is.
     static let identity = ContentCoding(formats: [])
 
-    /// The codings, in the order in which the server applied them.
+    /// The codings, in the server's order.
     let formats: [Format]
 
     private init(formats: [Format]) { self.formats = formats }
 
-    /// Parses the lines of the field `Content-Encoding`, which together are one list (RFC 9110, section 5.3).
+    /// Parses the lines of the field `Content-Encoding`, which together form a list (RFC 9110, section 5.3).
     /// - Returns: `nil` if a coding can't be decoded, or there are more than three.
     init?(_ lines: some Sequence<String>) {
         var formats: [Format] = []
@@ -44,7 +44,7 @@ struct ContentCoding: Equatable {
     }
 
     /// Returns a decoder; `nil` for bytes that aren't encoded.
-    /// - Parameter limit: the most bytes that one coding may hand to the next.
+    /// - Parameter limit: the most bytes that a coding may hand to the next.
     /// - Throws: ``ImageError/Code/outOfMemory``.
     func decoder(limit: Int = .max) throws(ImageError) -> (any ContentDecoding)? {
         var decoder: (any ContentDecoding)?
@@ -84,9 +84,9 @@ protocol ContentDecoding: AnyObject {
     func finish() throws(ImageError)
 }
 
-/// Two decoders, of which the second one gets the output of the first.
+/// Two decoders: the second gets the output of the first.
 ///
-/// The output of the first is limited. A few bytes may expand to any number, of which the second makes nothing.
+/// The output of the first is limited. A few bytes may expand to any number, and the second may turn them into nothing.
 private final class SuccessiveDecoder: ContentDecoding {
     private let first: any ContentDecoding
     private let second: any ContentDecoding

@@ -80,13 +80,13 @@ final class ZlibDecoder: ContentDecoding {
         if format == .deflate, firstByte & 0x0F != 8, firstByte != Self.mark { inflateReset2(stream, -15) }
     }
 
-    /// The first of the two bytes with which a member begins.
+    /// The first of the two bytes at the start of a member.
     private static let mark: UInt8 = 0x1F
 
-    /// True while no more of another member has arrived than the two bytes with which it begins. They may be padding.
+    /// True while no more of another member has arrived than its first two bytes. They may be padding.
     private var isInMark: Bool { isContinued && stream.pointee.total_in <= 2 }
 
-    /// Begins another member if the present one has ended.
+    /// Starts another member if the present member has ended.
     /// - Returns: false if there is nothing to decompress.
     private func beginMember() -> Bool {
         guard isAtEnd else { return !hasPadding }

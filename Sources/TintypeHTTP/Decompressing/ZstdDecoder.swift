@@ -10,7 +10,7 @@ final class ZstdDecoder: ContentDecoding {
     private let stream: OpaquePointer
     private let block: UnsafeMutableRawBufferPointer
     private var isAtStart = true
-    /// True between frames, of which a body may have several.
+    /// True between frames; a body may have several.
     private var isAtEnd = false
 
     /// - Throws: ``ImageError/Code/outOfMemory``.

@@ -5,12 +5,12 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import TintypeLoading
 
-/// Receives the body of a response: within the limits, decompressed, and joined with the beginning of an interrupted transfer.
+/// Receives the body of a response: within the limits, decompressed, and joined with the start of an interrupted transfer.
 struct BodyReceiver: Sendable {
     let context: TransferContext
 
     /// The number of bytes that are written to the file of a transfer at once.
-    /// The size from which the ratio of decompression is limited. Small images of one color compress very well.
+    /// The size at which the ratio of decompression starts to be limited. Small images of a single color compress very well.
     private static let ratioFloor = 1_000_000
 
     func body(
@@ -33,7 +33,7 @@ struct BodyReceiver: Sendable {
             plan = try resumption.plan(for: response, announced: announced, isEncoded: coding != .identity)
         } else {
             if response.statusCode == 206, !hasRange { throw .unaskedPart }
-            // The announced length is that of the encoded body.
+            // The announced length counts the encoded body.
             plan = .init(total: coding == .identity ? announced : nil)
         }
         if let total = plan.total, total > limit { throw .announced(total, limit: limit) }
@@ -55,7 +55,8 @@ struct BodyReceiver: Sendable {
         return sink.body.takeData()
     }
 
-    /// Checks the lines of `Transfer-Encoding`. The client library removes the coding `chunked` alone, and would deliver others as the body.
+    /// Checks the lines of `Transfer-Encoding`. The client library removes the coding `chunked` alone, and would deliver others as the
+    /// body.
     private func checkFraming(_ lines: [String]) throws(ImageError) {
         let codings = lines.flatMap { $0.split(separator: ",") }.map { String($0).trimmed.lowercased() }
         let applied = codings.filter { !$0.isEmpty && $0 != "identity" }
@@ -117,7 +118,7 @@ struct BodyReceiver: Sendable {
         return overflow ? .max : sum
     }
 
-    /// Returns the largest size of a body of which so many compressed bytes have arrived.
+    /// Returns the largest size of a body, given the number of its compressed bytes so far.
     private func ratioLimit(_ received: Int) -> Int {
         guard let ratio = context.configuration.maximumDecompressionRatio, ratio.isFinite else { return .max }
         let product = Double(received) * max(1, ratio)

@@ -4,8 +4,8 @@ internal import NIOHTTP2
 
 /// Closes an HTTP/2 connection that the client library has given up because of an error of the server.
 ///
-/// The library announces the end of such a connection with a GOAWAY, but keeps it open, so that its requests get no answer. It goes on to read, and
-/// keeps all that the server sends.
+/// The library announces the end of such a connection with a GOAWAY, but keeps it open, so that its requests get no answer. It goes on to
+/// read, and keeps all that the server sends.
 final class HTTP2ConnectionEnd: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer

@@ -6,14 +6,14 @@ internal import TintypeLoading
 
 /// A request to a server and its response, as it arrives.
 ///
-/// The client library calls it on an event loop. What arrives waits here for the task of the transfer, which takes all of it at once: a small
-/// response wakes that task a single time. While much is waiting, nothing more is read from the connection.
+/// The client library calls it on an event loop. Arriving pieces wait here for the task of the transfer, which takes all of it at once: a
+/// small response wakes that task a single time. While much is waiting, nothing more is read from the connection.
 final class HTTPExchange: HTTPClientResponseDelegate {
     typealias Response = Void
 
-    /// The cost of waiting pieces from which no more are read, in bytes.
+    /// The cost of waiting pieces at which reading stops, in bytes.
     private static let maximumWaiting = 64 * 1_024
-    /// The cost of a piece beside its bytes. Servers may send pieces of one byte.
+    /// The cost of a piece beside its bytes. Servers may send pieces of a single byte.
     private static let pieceCost = 64
 
     fileprivate struct State {
@@ -24,7 +24,7 @@ final class HTTPExchange: HTTPClientResponseDelegate {
         var pieces: [ByteBuffer] = []
         /// The cost of the pieces.
         var waiting = 0
-        /// The promise with which the connection goes on; `nil` while it needs none.
+        /// The promise that lets the connection go on; `nil` while it needs none.
         var demand: EventLoopPromise<Void>?
         /// The end of the response. It counts after the pieces.
         var end: Result<Void, any Error>?
@@ -38,7 +38,7 @@ final class HTTPExchange: HTTPClientResponseDelegate {
     private let state = Lock(State())
     /// Retained until the client library releases this object.
     private let client: SharedHTTPClient
-    /// The time limits, which count what arrives at the connection: the program may keep Swift's threads busy.
+    /// The time limits, which count arrivals at the connection: the program may keep Swift's threads busy.
     private let limits: RequestLimits?
 
     init(client: SharedHTTPClient, limits: RequestLimits? = nil) {
@@ -94,7 +94,7 @@ final class HTTPExchange: HTTPClientResponseDelegate {
         return nil
     }
 
-    /// Ends the exchange. Unless the response is complete, its connection is closed, and what follows fails.
+    /// Ends the exchange. Unless the response is complete, its connection is closed, and later pieces fail.
     func close() { end(.failure(HTTPClientError.cancelled)) }
 
     /// Waits until there is something to take.
@@ -122,7 +122,7 @@ final class HTTPExchange: HTTPClientResponseDelegate {
         last.waiter?.resume()
     }
 
-    /// Wakes the task of the transfer, after the event loop has read what is there.
+    /// Wakes the task of the transfer, after the event loop has read all available bytes.
     private func planWake(on eventLoop: any EventLoop) {
         eventLoop.execute { [self] in
             let waiter = state.withLock { state in
@@ -133,7 +133,7 @@ final class HTTPExchange: HTTPClientResponseDelegate {
         }
     }
 
-    /// Notes what arrives, before the task of the transfer can take it.
+    /// Notes an arrival, before the task of the transfer can take it.
     private func recordArrival(of bytes: Int? = nil) {
         guard let limits, state.withLock({ $0.end == nil }) else { return }
         limits.recordArrival(of: bytes)

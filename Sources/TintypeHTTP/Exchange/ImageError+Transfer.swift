@@ -6,14 +6,14 @@ internal import NIOHTTP1
 internal import NIOHTTP2
 internal import TintypeLoading
 
-/// The phase in which a transfer failed.
+/// The phase of a transfer's failure.
 enum TransferPhase: Sendable {
     case request
     case body(received: Int, expected: Int?)
 }
 
 extension ImageError {
-    /// Creates an error from one of the client library.
+    /// Creates an error from an error of the client library.
     init(transferError error: any Error, at phase: TransferPhase) {
         if let error = error as? ImageError {
             self = error
@@ -68,13 +68,13 @@ extension ImageError {
         load(.incompleteBody, "only \(received) of \(expected) bytes arrived", error)
     }
 
-    /// Creates an error from one that a closure of the program threw.
+    /// Creates an error from an error thrown by a closure of the program.
     static func refused(_ code: Code, by what: String, _ error: any Error) -> ImageError {
         if Task.isCancelled || error is CancellationError { return .cancelledTransfer }
         return load(code, "\(what) failed: \(error)", error)
     }
 
-    /// Creates an error from one whose module cannot be imported here, by the name of its type and its text.
+    /// Creates an error from an error whose module cannot be imported here, by the name of its type and its text.
     private static func other(_ error: any Error, _ phase: TransferPhase) -> ImageError {
         let kind = String(describing: type(of: error))
         let text = String(describing: error)

@@ -1,9 +1,9 @@
 #if HTTP
 internal import TintypeLoading
 
-/// Reports the progress of one load to its caller, over all of its attempts.
+/// Reports the progress of a load to its caller, over all of its attempts.
 ///
-/// Bytes wait until the next report is due, so that none is lost. An attempt that continues where the last one ended continues its
+/// Bytes wait until the next report is due, so that none is lost. An attempt that continues where the previous attempt ended continues its
 /// reports, too.
 struct ProgressReporter {
     private let load: ImageDownloader.Load
@@ -21,7 +21,7 @@ struct ProgressReporter {
     private var expected: Int?
 
     private var state: Lock<State> { load.progress }
-    /// False if nobody gets reports.
+    /// False if no caller gets reports.
     private let isActive: Bool
 
     init(interval: Double, showsBytes: Bool, load: ImageDownloader.Load) {
@@ -31,9 +31,9 @@ struct ProgressReporter {
         isActive = load.request.isReported
     }
 
-    /// Begins a body.
+    /// Starts a body.
     /// - Parameters:
-    ///   - bytes: the buffer of the body, with the bytes at its beginning that are here already.
+    ///   - bytes: the buffer of the body, with the bytes at its start that are here already.
     ///   - expected: the size of the whole body.
     mutating func begin(_ bytes: ArrivingBytes, expected: Int?) {
         guard isActive else { return }
@@ -41,7 +41,7 @@ struct ProgressReporter {
         let count = bytes.count
         let known = state.withLock { state in
             defer { state.hasBegun = true }
-            // A body that starts over is reported from its beginning.
+            // A body that starts over is reported from its start.
             if state.reported > count { state.reported = 0 }
             return state.hasBegun && count > 0 ? state.reported : nil
         }
@@ -63,7 +63,7 @@ struct ProgressReporter {
         report(bytes, received)
     }
 
-    /// Reports what hasn't been reported.
+    /// Sends the report that is due.
     mutating func finish(_ bytes: ArrivingBytes) {
         guard isActive else { return }
         let received = bytes.count

@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 internal import TintypeLoading
 
-/// Decides which redirects are followed, and what is sent along.
+/// Decides which redirects are followed, and the fields that are sent along.
 ///
 /// - `https` never becomes `http`, and only these two schemes are followed.
 /// - Another origin receives only ``LoadRequest/harmlessFields``, and no redirect brings the other fields back.
@@ -9,16 +9,16 @@ internal import TintypeLoading
 /// - Credentials that a server writes into a location are not used.
 /// - 303, and 301 and 302 after POST, make a GET without a body. Otherwise the method and the body stay (RFC 9110, section 15.4).
 struct RedirectPolicy: Sendable {
-    /// The header fields about one representation of one URL, in lowercase, which no redirect takes along (RFC 9110, section 15.4).
+    /// The header fields about a representation of a single URL, in lowercase, which no redirect takes along (RFC 9110, section 15.4).
     static let fieldsOfOneURL: Set<String> = [
         "if-match", "if-modified-since", "if-none-match", "if-range", "if-unmodified-since", "range",
     ]
 
     /// The largest number of redirects.
     let maximum: Int
-    /// The largest number of redirects of one origin; `nil` for no limit of its own.
+    /// The largest number of redirects of the same origin; `nil` for no limit of its own.
     let maximumPerOrigin: Int?
-    /// The schemes to which redirects may lead, in lowercase, as far as they are `http` or `https`.
+    /// The schemes that redirects may lead to, in lowercase, as far as they are `http` or `https`.
     let schemes: Set<String>
     /// Every requested URL, in order.
     private(set) var chain: [URL] = []
@@ -33,7 +33,7 @@ struct RedirectPolicy: Sendable {
 
     /// Returns the request to send after a redirect.
     /// - Parameter mayRepeat: True if a URL may be asked a second time, because the answer may differ now: the redirect has set a cookie.
-    /// - Returns: `nil` if the response is not a redirect: its status is another one, or it has no location.
+    /// - Returns: `nil` if the response is not a redirect: its status is another, or it has no location.
     /// - Throws: ``ImageError/Code/badRedirect``.
     mutating func next(
         after request: DownloadRequest, status: Int, location: String?, mayRepeat: Bool = false
@@ -81,7 +81,7 @@ struct RedirectPolicy: Sendable {
         return ["http", "https"].contains(scheme) && schemes.contains(scheme) && !host.isEmpty && url.hasPossiblePort
     }
 
-    /// A location for a message. What is not a URL is not shown, because it may hold anything.
+    /// A location for a message. Text that isn't a URL isn't shown, because it may hold anything.
     private static func shown(_ location: String) -> String {
         guard let url = URL(written: location) else { return "a location that is not a URL" }
         return "“\(url.shortDescription.prefix(200))”"

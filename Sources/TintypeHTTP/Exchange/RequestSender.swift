@@ -11,10 +11,10 @@ struct RequestSender: Sendable {
 
     /// The most addresses of a host that are tried.
     private static let maximumAddresses = 4
-    /// The most connections that are tried for one request. A server can break every one.
+    /// The most connections that are tried for a request. A server can break every connection.
     private static let maximumConnections = 30
 
-    /// A response that has begun, and has to be closed.
+    /// A response that has started, and has to be closed.
     struct Response: Sendable {
         let head: HTTPResponseHead
         let exchange: HTTPExchange

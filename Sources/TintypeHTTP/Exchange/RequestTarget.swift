@@ -5,7 +5,7 @@ internal import NIOHTTP1
 internal import NIOHTTP2
 internal import TintypeLoading
 
-/// Puts the target of a request (RFC 9112, section 3.2) in the place of a wrong one of the client library.
+/// Puts the target of a request (RFC 9112, section 3.2) in place of the client library's wrong target.
 ///
 /// An escape may stand for any byte, such as `%DF` in a name of Latin-1 (RFC 3986, section 2.1). The library asks for `/` if `URL.path` is
 /// empty (async-http-client 1.37, `URL.percentEncodedPath`), and FoundationEssentials leaves that empty if the bytes aren't UTF-8. The
@@ -17,7 +17,7 @@ final class RequestTarget: ChannelOutboundHandler {
     /// The name of the field. It is never sent.
     private static let field = "Tintype-Request-Target"
 
-    /// Adds the target to the fields of a request if the library would derive another one from its URL.
+    /// Adds the target to the fields of a request if the library would derive another from its URL.
     static func correct(_ headers: inout HTTPHeaders, for url: URL) {
         headers.remove(name: field)
         let path = url.path(percentEncoded: true)

@@ -3,17 +3,18 @@ internal import Glibc
 internal import NIOCore
 internal import NIOHTTP1
 
-/// Channel handlers of HTTP/1.1 that reject response heads that the client library can't handle, and what belongs to no response.
+/// Channel handlers of HTTP/1.1 that reject response heads that the client library can't handle, and bytes that belong to no response.
 ///
 /// - The library ignores a head with a status below 100, and traps when the body follows.
-/// - The parser limits the size of header fields, but not that of the reason phrase, nor the number of informational responses (1xx).
+/// - The parser limits the size of header fields, but not the size of the reason phrase, nor the number of informational responses (1xx).
 /// - The parser ignores extensions of chunks, so that a server can send any number of bytes for each of the body.
-/// - The parser keeps the beginning of a head that follows a response, and takes the next response for its rest. A server, or whoever
-///   can make one send more than its responses, could so choose the header fields of the responses to other requests.
+/// - The parser keeps the start of a head that follows a response, and takes the next response for its rest. A server, or an
+///   attacker who makes a server send more than its responses, could so choose the header fields of the responses to other
+///   requests.
 enum ResponseHeadGuard {
     /// The largest number of bytes before the end of a head, including informational responses.
     static let maximumBytes = 512 * 1_024
-    /// The largest number of bytes around each byte of a body, beyond ``maximumBytes``: more than for chunks of one byte.
+    /// The largest number of bytes around each byte of a body, beyond ``maximumBytes``: more than for single-byte chunks.
     static let maximumOverhead = 16
 
     /// Adds the handlers to an HTTP/1.1 connection, around its parser. Called on the connection's event loop.
@@ -41,9 +42,9 @@ private final class ResponseState {
     var isReused = false
     /// True if any byte has arrived since the request.
     var hasBytes = false
-    /// True while the parser has the bytes of one read.
+    /// True while the parser has the bytes of a read.
     var isParsing = false
-    /// The bytes of the body among those of this read.
+    /// The bytes of the body in this read.
     var bodyBytes = 0
     /// The bytes of the body, and those between them, since the head.
     var (received, overhead) = (0, 0)
@@ -63,7 +64,7 @@ private final class ResponseState {
     }
 }
 
-/// Checks bytes before they are parsed: counts those of heads, and refuses those that no request has asked for.
+/// Checks bytes before they are parsed: counts the bytes of heads, and refuses bytes that no request has asked for.
 private final class ResponseByteCheck: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -94,7 +95,7 @@ private final class ResponseByteCheck: ChannelInboundHandler {
         state.bodyBytes = 0
         context.fireChannelRead(data)
         if state.end != nil, !isWhole(read, hadHead: hadHead, isFirst: isFirst) {
-            // If the parser has the beginning of another head, this completes it.
+            // If the parser has the start of another head, this completes it.
             context.fireChannelRead(wrapInboundOut(Self.emptyLines))
         }
         state.isParsing = false
@@ -207,7 +208,7 @@ private final class ResponsePartCheck: ChannelDuplexHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // The response is complete: what the parser doesn't understand came after it.
+        // The response is complete: text that the parser doesn't understand came after it.
         if state.end != nil {
             state.hasExcess = true
         } else {

@@ -1,6 +1,6 @@
 internal import TintypeLoading
 
-/// The time limits of one transfer, as a ``TransferPace`` decides.
+/// The time limits of a transfer, as a ``TransferPace`` decides.
 final class TimeLimits: Sendable {
     private let time: Timekeeper
     private let state: Lock<State>
@@ -25,11 +25,11 @@ final class TimeLimits: Sendable {
     /// The time since an arbitrary moment.
     var now: Duration { time.now() }
 
-    /// Notes that the server did what was expected.
+    /// Notes that the server made the expected progress.
     func recordActivity() { record { $0.recordHead(at: $1) } }
 
     /// Notes that a request is sent.
-    /// - Returns: the limits of this request, until the next one is sent.
+    /// - Returns: the limits of this request, until the next request is sent.
     @discardableResult
     func recordRequest(at now: Duration) -> RequestLimits {
         let number = state.withLock { state in
@@ -47,7 +47,7 @@ final class TimeLimits: Sendable {
         state.withLock { if $0.request == request { change(&$0.pace, now) } }
     }
 
-    /// Notes that a closure of the program begins.
+    /// Notes that a closure of the program starts.
     func recordPause() { state.withLock { $0.pace.recordPause() } }
 
     /// Notes that a closure of the program has ended.
@@ -105,12 +105,12 @@ final class TimeLimits: Sendable {
     func expire() { state.withLock { $0.cancel }?() }
 }
 
-/// The time limits of a transfer while one of its requests is answered. What an earlier connection says after that doesn't count.
+/// The time limits of a transfer while one of its requests is answered. Later events of an earlier connection don't count.
 struct RequestLimits: Sendable {
     fileprivate let limits: TimeLimits
     fileprivate let number: Int
 
-    /// Notes that something arrived, for which the task of the transfer hasn't come yet.
+    /// Notes that something arrived that the task of the transfer hasn't taken yet.
     /// - Parameter bytes: the number of bytes of the body; `nil` for something else.
     func recordArrival(of bytes: Int?) {
         limits.record(for: number) { pace, now in
@@ -119,7 +119,7 @@ struct RequestLimits: Sendable {
         }
     }
 
-    /// Notes that the task of the transfer has taken what arrived. From now on, the server is expected to send more.
+    /// Notes that the task of the transfer has taken the arrivals. From now on, the server is expected to send more.
     func recordTaken() { limits.record(for: number) { $0.recordTaken(at: $1) } }
 }
 

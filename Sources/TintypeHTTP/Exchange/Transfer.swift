@@ -5,7 +5,7 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import TintypeLoading
 
-/// One attempt to load a URL: the request, its redirects, and the body of the last response.
+/// An attempt to load a URL: the request, its redirects, and the body of the last response.
 struct Transfer: Sendable {
     let context: TransferContext
 
@@ -44,7 +44,7 @@ struct Transfer: Sendable {
     }
 
     /// Sends a request, and follows redirects.
-    /// - Parameter resumption: The interrupted transfer to continue, which loses its beginning if the body turns out to be at another URL.
+    /// - Parameter resumption: The interrupted transfer to continue, which loses its start if the body turns out to be at another URL.
     private func run(
         _ first: DownloadRequest, _ resumption: inout BodyResumption?
     ) async throws(ImageError) -> LoadedData {
@@ -55,7 +55,7 @@ struct Transfer: Sendable {
             schemes: context.configuration.schemes)
         var challenges = 0
         while true {
-            // The request itself stays without the fields that belong to one URL, so that no redirect takes them elsewhere.
+            // The request itself stays without the fields that belong to a single URL, so that no redirect takes them elsewhere.
             let response = try await sender.send(
                 ownFields(of: request, continuing: resumption?.partial), isRedirected: !redirects.chain.isEmpty)
             defer { sender.close(response) }
@@ -112,7 +112,8 @@ struct Transfer: Sendable {
         return request
     }
 
-    /// Returns the request with the fields that belong to its URL alone: the validators that this URL gave, and the range that continues its body.
+    /// Returns the request with the fields that belong to its URL alone: the validators that this URL gave, and the range that continues
+    /// its body.
     private func ownFields(of request: DownloadRequest, continuing partial: PartialBody?) -> DownloadRequest {
         var request = request
         if let validators = validators(for: request.url) {
@@ -127,7 +128,7 @@ struct Transfer: Sendable {
         return request.continuing(partial)
     }
 
-    /// The validators of the cached image with which a URL may be asked; `nil` if there are none, or another URL gave them.
+    /// The validators of the cached image that may be sent to a URL; `nil` if there are none, or another URL gave them.
     private func validators(for url: URL) -> CacheValidators? {
         guard let validators = load.request.validators, !validators.isEmpty else { return nil }
         return validators.belong(to: url, of: load.request.url) ? validators : nil
@@ -293,7 +294,7 @@ struct Transfer: Sendable {
 }
 
 extension ImageError {
-    /// True for a status with which a server may answer `Range` alone.
+    /// True for a status that a server may send only in answer to `Range`.
     fileprivate var refusesRange: Bool {
         guard code == .badStatus, let statusCode else { return false }
         return [400, 403, 405, 406, 412, 416, 417, 431, 501].contains(statusCode)

@@ -1,11 +1,11 @@
 #if HTTP
 internal import TintypeLoading
 
-/// The environment of one attempt to load a URL, which its parts share.
+/// The environment of an attempt to load a URL, which its parts share.
 final class TransferContext: Sendable {
     let downloader: ImageDownloader
     let load: ImageDownloader.Load
-    /// The header fields of the downloader at the moment when the attempt began.
+    /// The header fields of the downloader at the moment when the attempt started.
     let headers: [String: String]
     let limits: TimeLimits
     let visits: ServerVisits

@@ -13,7 +13,7 @@ struct TransferPace: Sendable {
         /// The smallest number of bytes of the body per second, on average over ``speedPeriod``.
         var minimumSpeed: Int?
 
-        /// The period over which the speed is measured.
+        /// The period of the speed measurement.
         static let speedPeriod = Duration.seconds(10)
     }
 
@@ -27,9 +27,9 @@ struct TransferPace: Sendable {
     private let limits: Limits
     private let start: Duration
     private var lastActivity: Duration
-    /// The time when the last request was sent, until its response has begun.
+    /// The time when the last request was sent, until its response has started.
     private var requestStart: Duration?
-    /// The beginning of the period in which the speed is measured, and the bytes since; `nil` before the body.
+    /// The start of the period of the speed measurement, and the bytes since; `nil` before the body.
     private var period: (start: Duration, bytes: Int)?
     /// True while a closure of the program runs, whose time the server isn't to blame for.
     private var isPaused = false
@@ -52,7 +52,7 @@ struct TransferPace: Sendable {
         if untakenSince == nil { untakenSince = now }
     }
 
-    /// Notes that the program has taken what arrived. The wait isn't part of the period in which the speed is measured.
+    /// Notes that the program has taken the arrivals. The wait isn't part of the period of the speed measurement.
     mutating func recordTaken(at now: Duration) {
         guard let since = untakenSince.take() else { return }
         lastActivity = now
@@ -61,14 +61,14 @@ struct TransferPace: Sendable {
 
     mutating func recordHead(at now: Duration) { (lastActivity, requestStart) = (now, nil) }
 
-    /// Notes bytes of the body, of which the first begin the measurement of the speed.
+    /// Notes bytes of the body; the first bytes start the measurement of the speed.
     mutating func recordBody(_ bytes: Int, at now: Duration) {
         lastActivity = now
         let (start, count) = period ?? (now, 0)
         period = (start, count.addingReportingOverflow(bytes).partialValue)
     }
 
-    /// Notes that a closure of the program begins: until it ends, only the limit of the whole transfer counts.
+    /// Notes that a closure of the program starts: until it ends, only the limit of the whole transfer counts.
     mutating func recordPause() { isPaused = true }
 
     /// Notes that a closure of the program has ended.

@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 internal import TintypeLoading
 
-/// The observations of one load: its measurements, and the last response.
+/// The observations of a load: its measurements, and the last response.
 final class TransferRecord: Sendable {
     private struct State {
         var metrics = TransferMetrics()
@@ -23,7 +23,7 @@ final class TransferRecord: Sendable {
     /// True if the request of the last attempt may be sent again: a GET or HEAD without a body.
     var mayRepeat: Bool { state.withLock { $0.mayRepeat } }
 
-    /// Begins an attempt, with its request as closures have changed it.
+    /// Starts an attempt, with its request as closures have changed it.
     func recordAttempt(_ request: DownloadRequest) {
         state.withLock { state in
             state.metrics.redirects = 0
@@ -31,7 +31,7 @@ final class TransferRecord: Sendable {
         }
     }
 
-    /// Begins an attempt or the request of a redirect.
+    /// Starts an attempt or the request of a redirect.
     func recordRequest(at now: Duration) {
         state.withLock { state in
             state.requestStart = now

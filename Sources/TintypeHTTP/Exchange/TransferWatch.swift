@@ -2,16 +2,16 @@ internal import TintypeLoading
 
 /// Ends transfers that exceed their time limits.
 ///
-/// One task sleeps for all transfers of a downloader, until the earliest time at which one of them may be too slow. Activity doesn't wake
+/// A single task sleeps for all transfers of a downloader, until the earliest time when any of them may be too slow. Activity doesn't wake
 /// it: when it wakes, it asks each transfer whether it is too slow. A task and a timer for each transfer would cost more than its bytes.
 final class TransferWatch: Sendable {
     private struct State {
         var transfers: [Int: TimeLimits] = [:]
         var lastID = 0
         var sleeper: Task<Void, Never>?
-        /// The number of the sleeper. Earlier ones do nothing when they wake.
+        /// The number of the sleeper. Earlier tasks do nothing when they wake.
         var sleeperID = 0
-        /// The time until which the sleeper sleeps.
+        /// The sleeper's wake-up time.
         var wakeTime: Duration?
     }
 
@@ -23,7 +23,7 @@ final class TransferWatch: Sendable {
     /// Watches a transfer.
     /// - Returns: a number for ``end(_:)``.
     func begin(_ limits: TimeLimits, at now: Duration) -> Int {
-        // A transfer is never too slow at its beginning.
+        // A transfer is never too slow at its start.
         let next = limits.nextCheck(at: now) ?? now
         let (id, old) = state.withLock { state -> (Int, Task<Void, Never>?) in
             state.lastID += 1

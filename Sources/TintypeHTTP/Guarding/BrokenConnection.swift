@@ -1,7 +1,8 @@
-/// The error of a connection that closed before any byte of the response, although other responses came over it, or that didn't take the request.
+/// The error of a connection that closed before any byte of the response, although other responses came over it, or that didn't take the
+/// request.
 ///
-/// The server didn't refuse the request: it closed the connection at the moment when it was used again, as it may do at any time (RFC 9112, section
-/// 9.3.1, and RFC 9113, sections 6.8 and 8.7). So the request can be sent again.
+/// The server didn't refuse the request: it closed the connection at the moment when it was used again, as it may do at any time (RFC 9112,
+/// section 9.3.1, and RFC 9113, sections 6.8 and 8.7). So the request can be sent again.
 struct BrokenConnection: Error {
     let underlying: (any Error)?
 }

@@ -51,7 +51,7 @@ struct CertificateNames: Sendable {
         return names.contains { $0 == host || Self.matches(host, wildcard: $0) }
     }
 
-    /// Returns true if a name with a wildcard is that of a host. The wildcard is a whole label, the first one, of at least three.
+    /// Returns true if a name with a wildcard matches a host. The wildcard is a whole label, the first of at least three.
     private static func matches(_ host: String, wildcard: String) -> Bool {
         guard wildcard.hasPrefix("*."), let period = host.firstIndex(of: "."), period != host.startIndex else {
             return false
@@ -66,7 +66,7 @@ struct CertificateNames: Sendable {
     }
 }
 
-/// Reads elements in DER, one after the other (X.690). What isn't well-formed is the end.
+/// Reads elements in DER, in order (X.690). Stops at anything that isn't well-formed.
 private struct DERReader {
     enum Tag: UInt8 {
         case octetString = 0x04

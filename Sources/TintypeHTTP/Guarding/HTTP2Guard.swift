@@ -6,8 +6,8 @@ internal import NIOHTTP2
 
 /// Checks the frames of a connection of HTTP/2 before the client library sees them.
 ///
-/// - A stream that the server begins isn't one of the pool, which counts its end. Pushes are disabled, but swift-nio-http2 accepts them until the
-///   server has acknowledged that. By reading, the pool's count could trap; no test made it so.
+/// - A stream that the server starts isn't known to the pool, which counts its end. Pushes are disabled, but swift-nio-http2 accepts them
+///   until the server has acknowledged that. By reading, the pool's count could trap; no test made it so.
 /// - Where an idle connection gets another number of streams, the pool plans its end a second time, and traps in debug builds.
 /// - The client library leaves an idle connection open after its GOAWAY.
 final class HTTP2ConnectionGuard: ChannelInboundHandler {
@@ -140,7 +140,7 @@ final class HTTP2StreamGuard: ChannelDuplexHandler {
 }
 
 extension HTTP2StreamID {
-    /// True for streams that the client begins (RFC 9113, section 5.1.1).
+    /// True for streams that the client starts (RFC 9113, section 5.1.1).
     fileprivate var isOfClient: Bool { Int(self) % 2 == 1 }
 }
 #endif

@@ -5,7 +5,7 @@ public import TintypeLoading
 
 /// Finds the addresses of a host.
 public protocol HostResolving: Sendable {
-    /// Returns the addresses of a host, the preferred ones first.
+    /// Returns the addresses of a host, the preferred first.
     /// - Parameter host: a name, or an address in any form that the system accepts. Addresses of version 6 have no brackets.
     /// - Throws: ``ImageError/Code/connectionFailed`` if the host is unknown.
     func addresses(of host: String) async throws(ImageError) -> [IPAddress]

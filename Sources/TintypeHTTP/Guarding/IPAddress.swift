@@ -8,6 +8,7 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     /// Creates an address from text such as `192.0.2.1` or `2001:db8::1`.
     ///
     /// Other forms that systems accept as a host, such as `127.1` and `2130706433`, are not addresses here.
+    /// - Parameter text: the text of the address.
     public init?(_ text: String) {
         var four = in_addr()
         if inet_pton(AF_INET, text, &four) == 1 {
@@ -20,6 +21,7 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Creates an address from 4 or 16 bytes; `nil` for another number.
+    /// - Parameter bytes: the bytes, in network order.
     public init?(bytes: [UInt8]) {
         guard bytes.count == 4 || bytes.count == 16 else { return nil }
         self.bytes = bytes
@@ -28,7 +30,7 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     /// True for version 6.
     public var isVersion6: Bool { bytes.count == 16 }
 
-    /// The address of version 4 that the system connects to in place of one of version 6 (RFC 4291, section 2.5.5), or that a translator
+    /// The IPv4 address that the system connects to in place of an IPv6 address (RFC 4291, section 2.5.5), or that a translator
     /// does (RFC 6052, section 2.1).
     var mappedVersion4: IPAddress? {
         guard isVersion6 else { return nil }
@@ -37,6 +39,7 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
         return isMapped || isTranslated ? IPAddress(bytes: Array(bytes[12...])) : nil
     }
 
+    /// The usual spelling: dotted decimal, or RFC 5952 for version 6.
     public var description: String {
         var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN) + 1)
         let family = isVersion6 ? AF_INET6 : AF_INET
@@ -47,9 +50,9 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
 
     /// True for addresses of public servers.
     ///
-    /// False for private, loopback, link-local, shared, multicast, documentation, and reserved addresses, and for those of version 6
-    /// that carry one of version 4 (mapped, NAT64, 6to4, Teredo), according to IANA's registries of special-purpose addresses
-    /// (RFC 6890). Also false for addresses at which providers of virtual machines offer credentials.
+    /// False for private, loopback, link-local, shared, multicast, documentation, and reserved addresses, and for IPv6 addresses
+    /// that carry such an IPv4 address (mapped, NAT64, 6to4, Teredo), according to IANA's registries of special-purpose addresses
+    /// (RFC 6890). Also false for addresses where providers of virtual machines offer credentials.
     public var isPublic: Bool {
         if isVersion6 {
             return IPNetwork.globalUnicast.contains(self) && !IPNetwork.specialVersion6.contains { $0.contains(self) }
@@ -81,9 +84,11 @@ public struct IPNetwork: Sendable, Hashable, CustomStringConvertible {
         (self.address, prefixLength) = (address, length)
     }
 
+    /// The address and the length of the prefix, such as `10.0.0.0/8`.
     public var description: String { "\(address)/\(prefixLength)" }
 
     /// Returns true if an address belongs to the network.
+    /// - Parameter other: the address.
     public func contains(_ other: IPAddress) -> Bool {
         guard other.bytes.count == address.bytes.count else { return false }
         let whole = prefixLength / 8
@@ -114,7 +119,7 @@ extension IPNetwork {
         "2002::/16",  // 6to4
     ].map { IPNetwork(of: $0) }
 
-    /// Creates a network from a constant, or an empty one that contains only the address zero.
+    /// Creates a network from a constant, or an empty network that contains only the address zero.
     private init(of text: String) {
         self = IPNetwork(text) ?? IPNetwork(address: IPAddress.zero, prefixLength: 32)
     }

@@ -20,7 +20,7 @@ internal import TintypeLoading
 /// A URL that the guard refuses ends with ``ImageError/Code/loadingDisallowed``, or with ``ImageError/Code/badRedirect`` if a redirect
 /// led to it.
 public struct NetworkGuard: Sendable {
-    /// The hosts that may be requested; `nil` for all. `example.org` is one host, and `*.example.org` all hosts below it.
+    /// The hosts that may be requested; `nil` for all. `example.org` is a single host, and `*.example.org` all hosts below it.
     public var allowedHosts: [String]?
     /// The hosts that may not be requested, in the same form.
     public var deniedHosts: [String]
@@ -51,6 +51,7 @@ public struct NetworkGuard: Sendable {
     }
 
     /// Returns true if a connection to an address is allowed.
+    /// - Parameter address: the address.
     public func allows(_ address: IPAddress) -> Bool {
         // An address of version 4 is denied in any form.
         let forms = [address] + [address.mappedVersion4].compactMap { $0 }
@@ -61,7 +62,7 @@ public struct NetworkGuard: Sendable {
 
     /// Checks a URL, and resolves its host.
     /// - Parameter url: a URL with a host, of the scheme `http` or `https`.
-    /// - Returns: the addresses of the host, all of which are allowed.
+    /// - Returns: the addresses of the host, all allowed.
     /// - Throws: ``ImageError/Code/loadingDisallowed``, and the errors of the resolver.
     func addresses(of url: URL) async throws(ImageError) -> [IPAddress] {
         let port = url.port ?? (url.scheme?.lowercased() == "https" ? 443 : 80)
@@ -83,7 +84,7 @@ public struct NetworkGuard: Sendable {
         guard !addresses.isEmpty else {
             throw ImageError(.connectionFailed, stage: .load, reason: "the host has no address")
         }
-        // One forbidden address among others is an attack, or a mistake that would succeed by chance.
+        // A forbidden address among others is an attack, or a mistake that would succeed by chance.
         for address in addresses where !allows(address) {
             // The address isn't named, because the message may go back to the stranger.
             throw Self.refused("an address of the host “\(name.prefix(100))”")

@@ -4,13 +4,13 @@ internal import NIOSSL
 
 /// The identity of the server of a connection, which is checked before the first byte of each request (RFC 9110, section 4.3.4).
 ///
-/// swift-nio-ssl 2.37.6 also takes a certificate for the address of the peer, whatever the host of the URL: that of a wrong server to which a
-/// name was led, or that of a proxy for itself (`IdentityVerification.swift`). The handlers of a connection don't learn the host from the client
-/// library. So each request over `https` has a field with it, which they remove. A request without it isn't sent.
+/// swift-nio-ssl 2.37.6 also takes a certificate for the address of the peer, even if the host of the URL is another: a wrong server that a
+/// name was led to, or a proxy, has such a certificate for itself (`IdentityVerification.swift`). The handlers of a connection don't learn
+/// the host from the client library. So each request over `https` has a field with it, which they remove. A request without it isn't sent.
 final class PeerIdentity {
     /// The name of the field with the host of the URL.
     static let field = "tintype-certificate-host"
-    /// The value of the field for a host whose certificate isn't checked. It is no host.
+    /// The value of the field for a host whose certificate isn't checked. It isn't a host.
     static let unchecked = "*"
 
     /// The names in the certificate; `nil` for a connection without encryption.
@@ -31,7 +31,7 @@ final class PeerIdentity {
     /// Checks the host of a request.
     /// - Throws: ``WrongCertificate`` if the certificate is for others.
     func check(_ host: String?) throws(WrongCertificate) {
-        // Only requests over `https` have a host. One on a connection without a certificate would go out in the clear.
+        // Only requests over `https` have a host. A credential on a connection without a certificate would go out in the clear.
         guard names != nil || host != nil, host != Self.unchecked, host == nil || host != lastHost else { return }
         guard let names, let host, names.include(host) else { throw WrongCertificate() }
         lastHost = host

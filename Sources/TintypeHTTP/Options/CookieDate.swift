@@ -39,7 +39,7 @@ enum CookieDate {
             .contains(name.lowercased())
     }
 
-    /// The number at the beginning of a token, if it has so many digits.
+    /// The number at the start of a token, if it has so many digits.
     private static func leadingNumber(_ token: Substring, digits range: ClosedRange<Int>) -> Int? {
         let digits = token.prefix { $0.isASCII && $0.isNumber }
         return range.contains(digits.count) ? Int(digits) : nil

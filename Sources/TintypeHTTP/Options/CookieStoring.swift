@@ -4,6 +4,7 @@ internal import TintypeLoading
 /// A place for cookies (RFC 6265).
 public protocol CookieStoring: Sendable {
     /// Returns the value of the field `Cookie` for a request; `nil` for none.
+    /// - Parameter url: the URL of the request.
     func cookies(for url: URL) -> String?
 
     /// Keeps the cookies of a response.
@@ -16,10 +17,10 @@ public protocol CookieStoring: Sendable {
 /// Cookies in memory, which last as long as this object.
 ///
 /// A cookie goes to the host that set it, or to all hosts below its `Domain` attribute. The store knows no list of public suffixes, so it
-/// accepts only domains of which the host is part, and that have a dot.
+/// accepts only domains that have a dot and that the host is part of.
 public final class SessionCookies: CookieStoring {
     private static let maximumCount = 1_000
-    /// The most cookies of one domain, which so can't drive out all others.
+    /// The most cookies of a domain, so that it can't drive out all others.
     private static let maximumPerDomain = 50
     private static let maximumBytes = 4_096
 
@@ -106,7 +107,7 @@ public final class SessionCookies: CookieStoring {
             case "max-age": maximumAge = seconds(argument) ?? maximumAge
             case "domain" where !argument.isEmpty:
                 let domain = (argument.hasPrefix(".") ? String(argument.dropFirst()) : argument).lowercased()
-                // The dot at the end of a complete name makes no domain of a top-level one.
+                // The dot at the end of a complete name doesn't turn a top-level domain into a valid domain.
                 guard domain == host || domain.dropLast().contains(".") && isHost(host, below: domain) else {
                     return nil
                 }
@@ -135,7 +136,8 @@ public final class SessionCookies: CookieStoring {
         return text.hasPrefix("-") ? 0 : Double(Int(digits) ?? .max)
     }
 
-    /// True if a cookie that came without TLS would be sent in place of one, or beside one, that is for secure connections only (RFC 6265bis).
+    /// True if a cookie that came without TLS would be sent in place of, or beside, a cookie for secure connections only (RFC
+    /// 6265bis).
     private static func isCookie(_ new: Cookie, shadowing old: Cookie) -> Bool {
         old.isSecure && old.name == new.name && isPath(new.path, below: old.path)
             && (new.domain == old.domain || isHost(new.domain, below: old.domain)

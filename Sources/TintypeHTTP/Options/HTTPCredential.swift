@@ -1,7 +1,7 @@
 public import FoundationEssentials
 internal import TintypeLoading
 
-/// A credential for a server that asks for one.
+/// A credential for a server that requires authentication.
 public enum HTTPCredential: Sendable, Hashable {
     /// A user name and a password (RFC 7617). The name can't have a colon.
     case basic(user: String, password: String)
@@ -24,14 +24,14 @@ public enum HTTPCredential: Sendable, Hashable {
 public struct AuthenticationChallenge: Sendable, Hashable {
     /// The URL that was requested. Compare its scheme and host before you return a credential, because a redirect may lead anywhere.
     public let url: URL
-    /// The value of the field `WWW-Authenticate`, such as `Basic realm="images"`. Those of several fields are joined with commas.
+    /// The value of the field `WWW-Authenticate`, such as `Basic realm="images"`. Challenges in several fields are joined with commas.
     public let field: String
     /// The number of challenges of this URL in this transfer, from 1. From 2 on, the last credential was refused.
     public let attempt: Int
 
     /// The schemes that the server accepts, in lowercase, such as `basic`.
     public var schemes: [String] {
-        // A scheme is a word at the beginning or after a comma that isn't the name of a parameter. Quoted texts have no schemes.
+        // A scheme is a word at the start or after a comma that isn't the name of a parameter. Quoted texts have no schemes.
         let unquoted = field.replacing("\\\"", with: "").split(separator: "\"", omittingEmptySubsequences: false)
             .enumerated().map { $0.offset.isMultiple(of: 2) ? String($0.element) : "" }.joined()
         return unquoted.split(separator: ",").compactMap { part in

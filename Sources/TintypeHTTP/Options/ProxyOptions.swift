@@ -78,6 +78,12 @@ public struct ProxyServer: Sendable, Hashable {
     public var password: String?
 
     /// Creates a proxy.
+    /// - Parameters:
+    ///   - kind: the protocol of the proxy.
+    ///   - host: the host of the proxy.
+    ///   - port: the port, from 1 to 65535.
+    ///   - user: the name of the user; `nil` for no authentication.
+    ///   - password: the password of the user.
     public init(_ kind: Kind = .http, host: String, port: Int, user: String? = nil, password: String? = nil) {
         self.kind = kind
         self.host = host
@@ -87,7 +93,8 @@ public struct ProxyServer: Sendable, Hashable {
     }
 
     /// Creates a proxy from text such as `http://user:password@proxy:8080`, `socks5://proxy:1080`, or `proxy:8080`.
-    /// - Parameter text: the URL of the proxy. Without a scheme, it is `http`. The default port is 8080, or 1080 for SOCKS, which takes no user name.
+    /// - Parameter text: the URL of the proxy. Without a scheme, it is `http`. The default port is 8080, or 1080 for SOCKS, which takes no
+    ///   user name.
     public init?(_ text: String) {
         let full = text.contains("://") ? text : "http://" + text
         guard let url = URL(string: full), let host = url.connectionHost, url.hasPossiblePort else { return nil }

@@ -6,16 +6,16 @@ internal import NIOSSL
 
 /// The certificates that a downloader trusts and presents.
 public struct TLSOptions: Sendable, Hashable {
-    /// Further certificates to trust, in PEM, beside those of the system.
+    /// Further certificates to trust, in PEM, beside the system's.
     public var trustRoots: Data?
     /// False if only ``trustRoots`` are trusted.
     public var usesSystemRoots = true
-    /// The certificate to present to servers that ask for one, and its chain, in PEM.
+    /// The certificate to present to servers that ask for it, and its chain, in PEM.
     public var clientCertificate: Data?
     /// The private key of ``clientCertificate``, in PEM.
     public var clientKey: Data?
-    /// The hosts whose certificates are not checked, for tests and devices without a valid certificate. Anybody on the way can read
-    /// and change what they send. A redirect to another host is checked again.
+    /// The hosts whose certificates are not checked, for tests and devices without a valid certificate. Any machine on the way can
+    /// read and change the traffic. A redirect to another host is checked again.
     public var insecureHosts: Set<String> = []
 
     /// Creates options that trust the certificates of the system.
@@ -41,7 +41,7 @@ struct TLSConfigurations: Sendable {
         trusting = options.insecureHosts.isEmpty ? checking : Self.read(options, isInsecure: true)
     }
 
-    /// The configuration for all hosts but exceptions; `nil` for that of the client library, or if a certificate or a key can't be read.
+    /// The configuration for all hosts but exceptions; `nil` for the client library's choice, or if a certificate or a key can't be read.
     var common: TLSConfiguration? { try? checking.get() }
 
     /// Returns the configuration for a host that is an exception; `nil` for ``common``.
@@ -64,7 +64,7 @@ struct TLSConfigurations: Sendable {
 }
 
 extension TLSOptions {
-    /// The configuration for connections; `nil` for that of the client library.
+    /// The configuration for connections; `nil` for the client library's choice.
     /// - Throws: ``ImageError/Code/connectionFailed`` if a certificate or a key can't be read.
     fileprivate func configuration(isInsecure: Bool) throws(ImageError) -> TLSConfiguration? {
         guard isInsecure || trustRoots != nil || !usesSystemRoots || clientCertificate != nil else { return nil }

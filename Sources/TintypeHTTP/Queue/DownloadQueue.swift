@@ -1,26 +1,26 @@
 internal import TintypeLoading
 
-/// The order in which downloads of the same priority begin.
+/// The starting order of downloads of the same priority.
 public enum DownloadOrder: Sendable, Hashable, CaseIterable {
-    /// The download that has waited longest begins first.
+    /// The download that has waited longest starts first.
     case firstInFirstOut
-    /// The newest download begins first. While a user scrolls, it is the one on the screen.
+    /// The newest download starts first. While a user scrolls, that is the image on the screen.
     case lastInFirstOut
 }
 
 /// A state machine that decides which downloads run and which wait.
 ///
-/// At most ``limit`` run at once. The highest priority begins first, and ``order`` decides between equal priorities. The owner
+/// At most ``limit`` run at once. The highest priority starts first, and ``order`` decides between equal priorities. The owner
 /// starts the downloads that a method returns.
 ///
 /// - Complexity: O(log *n*) in the waiting downloads.
 struct DownloadQueue: Sendable {
-    /// A number for one download. Later downloads have larger tickets.
+    /// A number for a download. Later downloads have larger tickets.
     typealias Ticket = PriorityQueue<Void>.Ticket
 
     /// The number of downloads that may run at once, at least 1.
     private(set) var limit: Int
-    /// A Boolean value that is true while no download may begin. Downloads that run continue.
+    /// A Boolean value that is true while no download may start. Downloads that run continue.
     private(set) var isSuspended = false
     private(set) var running: Set<Ticket> = []
 
@@ -43,7 +43,7 @@ struct DownloadQueue: Sendable {
     }
 
     /// Adds a download.
-    /// - Returns: its ticket, and the downloads to start now: this one, or none.
+    /// - Returns: its ticket, and the downloads to start now: this download, or none.
     mutating func add(priority: ImagePriority) -> (ticket: Ticket, started: [Ticket]) {
         let ticket = waiting.add((), priority: priority)
         return (ticket, startable())

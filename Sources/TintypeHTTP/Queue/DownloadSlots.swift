@@ -1,9 +1,9 @@
 internal import TintypeLoading
 
-/// The slots of a downloader, in which downloads wait for the turn that a ``DownloadQueue`` gives them.
+/// The slots of a downloader; downloads wait for the turn that a ``DownloadQueue`` gives them.
 final class DownloadSlots: Sendable {
     typealias Ticket = DownloadQueue.Ticket
-    /// A wait for a slot, which ends with true if the download has one.
+    /// A wait for a slot, which ends with true if the download has a slot.
     private typealias Turn = QueuedWait<Bool>
 
     private struct State {
@@ -18,7 +18,7 @@ final class DownloadSlots: Sendable {
     }
 
     /// Takes a slot.
-    /// - Returns: a ticket to pass to ``release(_:)``; `nil` if no slot is free, or others wait for one.
+    /// - Returns: a ticket to pass to ``release(_:)``; `nil` if no slot is free, or others wait for a slot.
     func acquireFree() -> Ticket? { state.withLock { $0.queue.start() } }
 
     /// Waits for a slot.

@@ -18,8 +18,8 @@ final class SharedHTTPClient: Sendable {
 
     /// The event loop for a request.
     ///
-    /// With HTTP/2, all requests of a server share a connection, and those that wait on another event loop than the connection's wake it for
-    /// each of their steps. So the requests of a server that may speak HTTP/2 have one event loop.
+    /// With HTTP/2, all requests of a server share a connection, and those that wait on another event loop than the connection's wake it
+    /// for each of their steps. So the requests of a server that may speak HTTP/2 share an event loop.
     func eventLoop(for request: HTTPClient.Request) -> HTTPClient.EventLoopPreference {
         guard request.useTLS, !eventLoops.isEmpty else { return .indifferent }
         let number = UInt(bitPattern: request.host.hashValue) % UInt(eventLoops.count)
@@ -50,22 +50,22 @@ struct HTTPClientRoute: Hashable, Sendable {
     /// The host whose connections go to ``address``; `nil` if the library resolves hosts.
     var host: String?
     var address: IPAddress?
-    /// False if there is another address to try when this one doesn't answer.
+    /// False if there is another address to try if this address doesn't answer.
     var isLastAddress = true
 
-    /// The longest attempt to connect to an address that isn't the last one: longer than a lost packet or two delay it.
+    /// The longest attempt to connect to an address that isn't the last: longer than a lost packet or two delay it.
     private static let addressPatience = Duration.seconds(4)
 
-    /// The time limit of an attempt to connect, given that of the downloader.
+    /// The time limit of an attempt to connect, given the downloader's limit.
     func connectLimit(_ limit: Duration) -> Duration {
         isLastAddress ? limit + .seconds(5) : min(limit / 4, Self.addressPatience)
     }
 }
 
-/// The clients of a downloader: one for each route, and earlier ones until their last transfers end.
+/// The clients of a downloader: a client for each route, and earlier clients until their last transfers end.
 ///
 /// The library keeps idle connections to any number of servers. Images from many servers would use up the descriptors of the process.
-/// So after ``maximumServers`` servers, new clients take over, and the connections of the previous ones close.
+/// So after ``maximumServers`` servers, new clients take over, and the connections of the previous clients close.
 final class HTTPClients: Sendable {
     /// The largest number of servers of all current clients.
     static let maximumServers = 100
@@ -132,7 +132,7 @@ final class HTTPClients: Sendable {
             try? await time.sleep(deadline)
             end.finish()
         }
-        // A task of its own, because a cancelled one wouldn't wait.
+        // A task of its own, because a cancelled task wouldn't wait.
         await Task { for await _ in ends {} }.value
         timer.cancel()
     }

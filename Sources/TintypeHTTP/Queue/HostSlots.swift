@@ -13,7 +13,7 @@ final class HostSlots: Sendable {
 
     private struct Host {
         let slots: DownloadSlots
-        /// The number of downloads that have a slot, or wait for one.
+        /// The number of downloads that have a slot, or wait for a slot.
         var users = 0
     }
 
@@ -48,7 +48,7 @@ final class HostSlots: Sendable {
         leave(ticket.host)
     }
 
-    /// Releases a slot, and takes one of another host without waiting, even beyond its limit.
+    /// Releases a slot, and takes a slot of another host without waiting, even beyond its limit.
     func move(_ ticket: Ticket, to url: URL) -> Ticket {
         let name = Self.name(url)
         guard name != ticket.host else { return ticket }

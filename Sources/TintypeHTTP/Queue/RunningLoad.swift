@@ -3,8 +3,8 @@ internal import TintypeLoading
 
 /// A load that can be canceled from outside of its task: by its downloader, or by a time limit.
 ///
-/// The load runs in the task of its caller, since another task would cost a quarter of a small download. So everything for which it waits
-/// is registered here, and canceled one by one. A time limit cancels the present attempt, and the downloader cancels the load.
+/// The load runs in the task of its caller, since another task would cost a quarter of a small download. So everything that it waits for
+/// is registered here, and canceled individually. A time limit cancels the present attempt, and the downloader cancels the load.
 final class RunningLoad: Sendable {
     private struct State {
         var isCancelled = false
@@ -15,7 +15,7 @@ final class RunningLoad: Sendable {
         var lastID = 0
     }
 
-    /// Something for which the load waits.
+    /// Something that the load waits for.
     private struct Wait: Sendable {
         let id: Int
         let cancel: @Sendable () -> Void
@@ -26,7 +26,7 @@ final class RunningLoad: Sendable {
     /// True after the load was canceled by its downloader.
     var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
-    /// Begins an attempt.
+    /// Starts an attempt.
     /// - Returns: a closure that cancels it, and does nothing during later attempts.
     /// - Throws: ``ImageError/Code/cancelled``.
     func beginAttempt() throws(ImageError) -> @Sendable () -> Void {

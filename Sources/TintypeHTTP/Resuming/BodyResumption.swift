@@ -2,11 +2,11 @@
 internal import FoundationEssentials
 internal import TintypeLoading
 
-/// The connection of one transfer with the interrupted ones before and after it.
+/// Connects a transfer with the interrupted transfers before and after it.
 struct BodyResumption: Sendable {
     let partials: PartialDownloads
     let key: PartialBodyKey
-    /// The beginning whose rest was requested; `nil` if the whole body was.
+    /// The start whose rest was requested; `nil` if the whole body was.
     var partial: PartialBody?
 
     /// The plan for the body of a response.
@@ -15,7 +15,7 @@ struct BodyResumption: Sendable {
         var prefix: ArrivingBytes?
         /// The size of the whole body, if it is known.
         var total: Int?
-        /// The end of the part that arrives, if it is one.
+        /// The end of the part that arrives, if it is a part.
         var partEnd: Int?
         /// The validator of the earlier bytes, if the rest of them arrives.
         var continuedValidator: String?
@@ -33,7 +33,7 @@ struct BodyResumption: Sendable {
     /// - Parameters:
     ///   - announced: the length of the body that the response announces.
     ///   - isEncoded: true if the body is compressed.
-    /// - Throws: ``ImageError/Code/badResponse`` for a part that doesn't continue the beginning.
+    /// - Throws: ``ImageError/Code/badResponse`` for a part that doesn't continue the start.
     func plan(
         for response: DownloadResponse, announced: Int?, isEncoded: Bool
     ) throws(ImageError) -> Plan {
@@ -54,7 +54,7 @@ struct BodyResumption: Sendable {
             plan.prefix = partial.bytes
             plan.continuedValidator = partial.validator
         } else {
-            // The beginning is of no use anymore: the bytes have changed, or the server sends no parts.
+            // The start is of no use anymore: the bytes have changed, or the server sends no parts.
             if partial != nil { partials.discard(key) }
             guard response.statusCode == 200, !isEncoded, RangeRules.allowsRanges(response.headers) else { return plan }
             plan.headers = response.headers

@@ -2,9 +2,9 @@
 internal import FoundationEssentials
 internal import TintypeLoading
 
-/// The beginning of a body whose transfer was interrupted.
+/// The start of a body whose transfer was interrupted.
 struct PartialBody: Sendable {
-    /// The bytes that arrived, to which a transfer that continues them appends the rest.
+    /// The bytes that arrived; a transfer that continues them appends the rest.
     var bytes: ArrivingBytes
     /// The strong validator of the response (RFC 9110, section 8.8.1), for `If-Range`.
     var validator: String
@@ -13,10 +13,10 @@ struct PartialBody: Sendable {
     /// The size of the whole body, if it is known.
     var total: Int?
 
-    /// True if the bytes are the beginning of what a URL sent. Only that URL is asked for the rest.
+    /// True if the bytes are the start of the body at a URL. Only that URL is asked for the rest.
     func belongs(to url: URL) -> Bool { owner == url || owner.representation == url.representation }
 
-    /// The validator as one of the image.
+    /// The validator, in the form that the image's entry stores.
     var validators: CacheValidators {
         validator.hasPrefix("\"") ? .init(entityTag: validator) : .init(lastModified: validator)
     }
@@ -58,7 +58,7 @@ enum RangeRules {
         return modified
     }
 
-    /// A quoted text without the mark of weak tags. Longer ones, and those of several fields, are not used.
+    /// A quoted text without the mark of weak tags. Longer validators, and those in several fields, are not used.
     private static func isStrongTag(_ tag: String) -> Bool {
         tag.utf8.count >= 2 && tag.utf8.count <= 500 && tag.hasPrefix("\"") && tag.hasSuffix("\"")
             && tag.utf8.dropFirst().dropLast().allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "\"") }

@@ -2,9 +2,9 @@
 internal import FoundationEssentials
 internal import TintypeLoading
 
-/// The beginnings of interrupted transfers, with which later transfers of the same URL continue.
+/// The beginnings of interrupted transfers; later transfers of the same URL continue them.
 ///
-/// A transfer can be continued if the server identifies the bytes with a strong validator, such as an entity tag that doesn't begin with
+/// A transfer can be continued if the server identifies the bytes with a strong validator, such as an entity tag that doesn't start with
 /// `W/`, and didn't compress them. The rest is requested with `Range` and `If-Range`. If the bytes have changed, the transfer starts
 /// over. The joined bytes have to have the size and the entity tag that the server announced.
 ///
@@ -28,10 +28,10 @@ public final class PartialDownloads: Sendable {
     /// Keeps interrupted transfers in memory, up to 32 MB.
     public static var memory: PartialDownloads { PartialDownloads() }
 
-    /// Removes and returns the beginning of a body.
+    /// Removes and returns the start of a body.
     func take(_ key: PartialBodyKey) -> PartialBody? { state.withLock { $0.remove(key) } }
 
-    /// Keeps the beginning of a body. A whole body has no rest that could be requested.
+    /// Keeps the start of a body. A whole body has no rest that could be requested.
     func put(_ body: PartialBody, for key: PartialBodyKey) {
         guard body.bytes.count > 0, body.bytes.count <= Self.memoryLimit,
             body.bytes.count < body.total ?? .max
@@ -49,7 +49,7 @@ public final class PartialDownloads: Sendable {
         }
     }
 
-    /// Removes what is known of a body, because it turned out to be useless.
+    /// Forgets a body, because it turned out to be useless.
     func discard(_ key: PartialBodyKey) { _ = state.withLock { $0.remove(key) } }
 }
 

@@ -3,7 +3,7 @@ internal import TintypeLoading
 /// A policy for servers that fail again and again.
 ///
 /// After a number of failures in a row, requests to the server fail at once with ``ImageError/Code/hostUnavailable``, without a
-/// connection. After a pause, one request goes through as a probe. Its success ends the state, and its failure begins another pause.
+/// connection. After a pause, a single request goes through as a probe. Its success ends the state, and its failure starts another pause.
 public struct CircuitBreakerPolicy: Sendable, Hashable {
     /// The number of failures in a row, at least 1.
     public var failureThreshold: Int
@@ -16,7 +16,7 @@ public struct CircuitBreakerPolicy: Sendable, Hashable {
         self.pause = pause
     }
 
-    /// Returns true if an error shows that the server, rather than one image, has failed.
+    /// Returns true if an error shows that the server, rather than a single image, has failed.
     static func concernsServer(_ error: ImageError) -> Bool {
         switch error.code {
         case .connectionFailed, .connectionLost, .timedOut: true
@@ -26,14 +26,14 @@ public struct CircuitBreakerPolicy: Sendable, Hashable {
     }
 }
 
-/// The state of one server.
+/// The state of a server.
 struct CircuitBreaker: Sendable {
     private enum State {
         /// Requests go through.
         case closed(failures: Int)
         /// No request goes through before a time.
         case open(until: Duration)
-        /// One request is under way.
+        /// A request is under way.
         case probing
     }
 
@@ -70,7 +70,7 @@ struct CircuitBreaker: Sendable {
     mutating func recordSuccess() { state = .closed(failures: 0) }
 
     /// Notes that the server failed.
-    /// - Parameter isProbe: true for the probe. Requests that began before the pause can't extend it.
+    /// - Parameter isProbe: true for the probe. Requests that started before the pause can't extend it.
     mutating func recordFailure(isProbe: Bool, at now: Duration) {
         switch state {
         case .closed(let failures):

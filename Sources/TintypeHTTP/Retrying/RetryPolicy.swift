@@ -23,14 +23,14 @@ public struct RetryPolicy: Sendable {
     public var maximumDelay: Duration
     /// The longest `Retry-After` that is waited for. If the server asks for more, the load fails at once.
     public var maximumRetryAfter: Duration
-    /// The number of repetitions that one server gets in a minute, so that an outage doesn't multiply its load.
+    /// The number of repetitions that a server gets in a minute, so that an outage doesn't multiply its load.
     public var retriesPerMinute: Int
-    /// Returns true for errors after which another attempt may succeed.
+    /// A closure that returns true for errors where another attempt may succeed.
     public var isRetryable: @Sendable (ImageError) -> Bool
-    /// Returns a random number from 0 to 1 for each delay.
+    /// A closure that returns a random number from 0 to 1 for each delay.
     public var jitter: @Sendable () -> Double
-    /// Waits after the delay until another attempt makes sense, for example until the computer is connected again; `nil`, the default, doesn't
-    /// wait. An error that the closure throws ends the load with the error of the last attempt.
+    /// Waits after the delay until another attempt makes sense, for example until the computer is connected again; `nil`, the default,
+    /// doesn't wait. An error that the closure throws ends the load with the error of the last attempt.
     public var waitUntilReady: (@Sendable (ImageError) async throws -> Void)?
 
     /// Creates a policy. Each parameter sets the property of the same name.
@@ -58,6 +58,7 @@ public struct RetryPolicy: Sendable {
 
     /// Returns true for errors that may pass: connections that fail or break, timeouts, incomplete bodies, and the statuses 408, 425,
     /// 429, 500, 502, 503, and 504.
+    /// - Parameter error: the error.
     public static func isTransient(_ error: ImageError) -> Bool {
         switch error.code {
         case .connectionFailed, .connectionLost, .timedOut, .incompleteBody: true
@@ -71,7 +72,7 @@ public struct RetryPolicy: Sendable {
     ///   - error: the error of the last attempt.
     ///   - attempts: the number of attempts so far, at least 1.
     ///   - retryAfter: the delay that the server asked for; `nil` for none.
-    /// - Returns: `nil` if there is no other attempt.
+    /// - Returns: `nil` if no other attempt follows.
     func delay(after error: ImageError, attempts: Int, retryAfter: Duration?) -> Duration? {
         guard attempts < maximumAttempts, !error.isCancellation, isRetryable(error) else { return nil }
         let fraction = jitter()
@@ -95,7 +96,7 @@ public struct RetryPolicy: Sendable {
     }
 }
 
-/// A budget that refills with time: the repetitions of one server.
+/// A budget that refills with time: the repetitions of a server.
 struct RetryBudget: Sendable {
     private let capacity: Double
     private var tokens: Double

@@ -3,7 +3,7 @@ internal import TintypeLoading
 
 /// The retry budgets and circuit breakers of all servers of a downloader.
 final class ServerRecords: Sendable {
-    /// The number of servers from which on those without failures are removed.
+    /// The number of servers at which servers without failures start to be removed.
     private static let maximumServers = 1_000
 
     private struct Record {

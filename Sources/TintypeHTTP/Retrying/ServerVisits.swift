@@ -2,9 +2,9 @@
 internal import FoundationEssentials
 internal import TintypeLoading
 
-/// The servers that one attempt asks: the first, and those that redirects lead to.
+/// The servers that an attempt asks: the first, and those that redirects lead to.
 ///
-/// Each server counts for its own circuit breaker. The attempt has a slot of one host at a time: that of the last request.
+/// Each server counts for its own circuit breaker. The attempt has a slot of a single host at a time: the host of the last request.
 final class ServerVisits: Sendable {
     private struct Visit {
         let url: URL
@@ -32,7 +32,7 @@ final class ServerVisits: Sendable {
     /// The server of the last request; `nil` before the first.
     var lastServer: String? { state.withLock { $0.lastServer } }
 
-    /// Begins with the first server.
+    /// Starts with the first server.
     /// - Throws: ``ImageError/Code/hostUnavailable``.
     func begin(at url: URL) throws(ImageError) {
         let server = url.server
@@ -55,10 +55,10 @@ final class ServerVisits: Sendable {
         if let slot { hostSlots?.release(slot) }
     }
 
-    /// Notes that a request is about to be sent, perhaps to another server. That of the previous request has answered, with a redirect.
+    /// Notes that a request is about to be sent, perhaps to another server. The host of the previous request has answered, with a redirect.
     ///
-    /// A redirected request doesn't wait for a slot of its host, because the limits of time have begun, and because the downloads that have the
-    /// slots of that host may wait for the slot of the downloader that this one has. Later downloads wait for it.
+    /// A redirected request doesn't wait for a slot of its host, because the limits of time have started, and because the downloads that
+    /// have the slots of that host may wait for the slot of the downloader that this download has. Later downloads wait for it.
     /// - Returns: the ``FoundationEssentials/URL/server`` of the request.
     /// - Throws: ``ImageError/Code/hostUnavailable`` if the other server isn't asked at present.
     func enter(_ url: URL) throws(ImageError) -> String {

@@ -1,7 +1,7 @@
 package import FoundationEssentials
 
 extension AnimatedImage {
-    /// Opens the beginning of an animation whose bytes are arriving; `nil` as long as it has fewer than two whole frames, and if its coder
+    /// Opens the start of an animation whose bytes are arriving; `nil` as long as it has fewer than two whole frames, and if its coder
     /// can't read it meanwhile.
     package convenience init?(
         arriving data: Data, options: DecodeOptions, _ coder: EntryCoder, context: DecodeContext,
@@ -27,17 +27,17 @@ extension AnimatedImage {
         self.init(contents, poster: poster, pressure: pressure)
     }
 
-    /// True while bytes of the animation are arriving, so that there will be more frames. Players wait at the last one that is there.
+    /// True while bytes of the animation are arriving, so that there will be more frames. Players wait at the last frame that has arrived.
     public var isArriving: Bool { contents.known.isArriving }
 
-    /// The reason for which the rest of an animation that was arriving won't come: its load failed or was canceled, or the file is cut off.
+    /// The reason why the rest of an animation that was arriving won't come: its load failed or was canceled, or the file is cut off.
     /// The frames that are there can be played.
     public var interruption: ImageError? { contents.known.interruption }
 
     /// True if there may be more frames than are known.
     package var isPartial: Bool { !contents.known.isWhole }
 
-    /// Takes all bytes that have arrived so far. Called by the load, like the next two, and one at a time.
+    /// Takes all bytes that have arrived so far. Called by the load, like the next two functions, and never concurrently.
     package func extend(_ data: Data, context: DecodeContext) { contents.extend(data, context: context) }
 
     /// Takes all bytes of the file: the animation is now like any other.

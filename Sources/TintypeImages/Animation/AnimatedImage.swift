@@ -1,6 +1,6 @@
 public import FoundationEssentials
 
-/// The frames of an image that moves, decoded when they are due, so that a long animation takes no more memory than a short one.
+/// The frames of an animated image, decoded when they are due, so that a long animation takes no more memory than a short one.
 ///
 /// ```swift
 /// let image = try await manager.image(for: url)
@@ -10,14 +10,14 @@ public import FoundationEssentials
 /// }
 /// ```
 ///
-/// All players of one animation share its decoded frames.
+/// All players of an animation share its decoded frames.
 public final class AnimatedImage: Sendable {
     /// The first frame, as a still image.
     public let poster: Image
     let contents: AnimationContents
     /// Changes each frame; `nil` for none.
     private let transformer: (any ImageTransformer)?
-    /// The number of plays, if it is another one than that of the file.
+    /// The number of plays, if it differs from the file's.
     private let ownLoopCount: Int?
     private let pressure: MemoryPressure?
     private let frames = Lock(Frames())
@@ -53,7 +53,7 @@ public final class AnimatedImage: Sendable {
         self.pressure = pressure
     }
 
-    /// Creates an animation of decoded frames, all of which stay in memory; `nil` without frames, or if their sizes or pixel formats
+    /// Creates an animation of decoded frames that all stay in memory; `nil` without frames, or if their sizes or pixel formats
     /// differ.
     ///
     /// For a coder that decodes a movie as a whole, and for programs that draw their frames. Bytes are decoded by ``ImageCoders``.
@@ -71,10 +71,10 @@ public final class AnimatedImage: Sendable {
             pressure: .system)
     }
 
-    /// Creates an animation of images, all of which stay in memory. The properties are those of the first one.
+    /// Creates an animation of images that all stay in memory. The properties are the first image's.
     /// - Parameters:
-    ///   - images: the frames. Of an image that moves, the first frame is one.
-    ///   - durations: the time for which each frame is shown. The last one counts for the images that have none.
+    ///   - images: the frames. An animated image contributes its first frame.
+    ///   - durations: how long each frame is shown. Images beyond the end of the array use the last duration.
     ///   - loopCount: the number of plays; 0 to repeat the animation forever.
     /// - Throws: ``ImageError/Code/invalidRequest`` without images or durations, and for images of different sizes, pixel
     ///   formats, or color spaces.
@@ -104,7 +104,7 @@ public final class AnimatedImage: Sendable {
 
     // MARK: Properties
 
-    /// The encoded animation, as far as it has arrived; empty for one that was made of decoded frames. A transformer doesn't change it.
+    /// The encoded animation, as far as it has arrived; empty for an animation made of decoded frames. A transformer doesn't change it.
     public var data: Data { contents.known.data }
     /// The options that frames are decoded with.
     public var options: DecodeOptions { contents.options }
@@ -112,6 +112,7 @@ public final class AnimatedImage: Sendable {
     public var info: ImageInfo { contents.known.info }
     /// The duration of each frame. It is 100 ms where the header doesn't tell.
     public var frameDurations: [Duration] { contents.known.durations }
+    /// The number of frames that have arrived.
     public var frameCount: Int { frameDurations.count }
     /// True if there is more than one frame.
     public var isAnimated: Bool { frameCount > 1 }
@@ -122,7 +123,7 @@ public final class AnimatedImage: Sendable {
     }
     /// The upright size of the frames, in pixels.
     public var size: PixelSize { poster.size }
-    /// The duration of one pass through the frames.
+    /// The duration of a pass through the frames.
     public var duration: Duration { frameDurations.reduce(.zero, +) }
     /// The memory of the bytes, or of the frames that the animation was made of, and of the first frame, in bytes. Frames that players keep
     /// are not part of it.
@@ -167,7 +168,7 @@ public final class AnimatedImage: Sendable {
     /// The way of each frame from the decoder.
     private var frameWork: FrameWork { FrameWork(contents: contents, transformer: transformer, poster: poster.pixels) }
 
-    /// - Throws: ``ImageError/Code/truncatedImage``, or the reason for which frames are missing.
+    /// - Throws: ``ImageError/Code/truncatedImage``, or the reason why frames are missing.
     package func checkIsWhole() throws(ImageError) {
         let known = contents.known
         guard !known.isWhole else { return }
@@ -177,7 +178,7 @@ public final class AnimatedImage: Sendable {
 
     // MARK: Frames
 
-    /// Returns a frame, decoded if need be, with those before it on which it depends.
+    /// Returns a frame, decoded if need be, with the earlier frames that it depends on.
     /// - Parameter index: the number of the frame, counted from 0.
     /// - Returns: the frame; `nil` if there is none with this number.
     /// - Throws: ``ImageError/Code/cancelled``, and the errors of the decoder and the transformer.
@@ -186,13 +187,14 @@ public final class AnimatedImage: Sendable {
         return try await framePool().waitForFrame(at: index)
     }
 
-    /// Decodes all frames, one after another on the calling thread, and keeps none.
+    /// Decodes all frames, in order on the calling thread, and keeps none.
     ///
     /// For encoders and other code that passes through an animation once.
     /// - Parameters:
     ///   - isCancelled: returns true once the frames are no longer needed.
     ///   - body: takes a frame.
-    /// - Throws: ``ImageError/Code/truncatedImage`` if a frame is missing or has not arrived, the errors of the decoder and the transformer, and those of `body`.
+    /// - Throws: ``ImageError/Code/truncatedImage`` if a frame is missing or has not arrived, the errors of the decoder and the
+    ///   transformer, and the errors of `body`.
     public func forEachFrame(
         isCancelled: @escaping @Sendable () -> Bool = { Task.isCancelled },
         _ body: (ImageFrame) throws(ImageError) -> Void
@@ -259,8 +261,8 @@ public final class AnimatedImage: Sendable {
 }
 
 extension AnimatedImage: Hashable {
-    /// Returns true if both have equal frames, because they decode the same bytes with the same options and transformers, and are played as often.
-    /// An animation that isn't whole, or was made of decoded frames, equals only itself.
+    /// Returns true if both have equal frames, because they decode the same bytes with the same options and transformers, and are played as
+    /// often. An animation that isn't whole, or was made of decoded frames, equals only itself.
     public static func == (left: AnimatedImage, right: AnimatedImage) -> Bool {
         if left === right { return true }
         let (one, other) = (left.contents.known, right.contents.known)
@@ -269,10 +271,12 @@ extension AnimatedImage: Hashable {
             && left.transformer?.hasEmptyKey != true && left.loopCount == right.loopCount && left.size == right.size
     }
 
-    // Only of what doesn't change while bytes arrive.
+    // Considers only properties that don't change while bytes arrive.
+    /// Hashes the size.
     public func hash(into hasher: inout Hasher) { hasher.combine(size) }
 }
 
 extension AnimatedImage: CustomStringConvertible {
+    /// The format, the size, the number of frames, and the duration.
     public var description: String { "\(info.format.rawValue) \(size), \(frameCount) frames in \(duration)" }
 }

@@ -1,25 +1,29 @@
 extension AnimatedImagePlayer {
     /// The frames, each at the time when it is due, on the player's clock. The sequence ends after the last pass.
     ///
-    /// It is the view of programs that have none: whoever iterates advances the player. A frame that is due while the loop's body runs
+    /// It is the view of programs without a view: iterating advances the player. A frame that is due while the loop's body runs
     /// comes next, or is dropped: ``lateFramePolicy``. While the player is paused, the sequence waits.
     public var frames: Frames { Frames(player: self) }
 
-    /// The events of playback, as they happen. Each call returns another stream, which ends with the player. An observer that is more than a
-    /// thousand events late misses the oldest of them.
+    /// The events of playback, as they happen. Each call returns another stream, which ends with the player. An observer that is more than
+    /// a thousand events late misses the oldest of them.
     public var events: AsyncStream<PlaybackEvent> { observers.events() }
 
     /// The frames of an animation, each at its time.
     public struct Frames: AsyncSequence, Sendable {
+        /// A frame with its position and its damage.
         public typealias Element = AnimationFrame
+        /// The sequence doesn't fail.
         public typealias Failure = Never
         let player: AnimatedImagePlayer
 
+        /// Creates an iterator that advances the player.
         public func makeAsyncIterator() -> Iterator { Iterator(player) }
     }
 }
 
 extension AnimatedImagePlayer.Frames {
+    /// An iterator that advances its player.
     public final class Iterator: AsyncIteratorProtocol {
         private let player: AnimatedImagePlayer
         private let alarm: Alarm
@@ -36,9 +40,10 @@ extension AnimatedImagePlayer.Frames {
 
         deinit { player.observers.removeWaker(waker) }
 
-        /// Waits for the next frame; `nil` after the last one, and in a canceled task.
+        /// Waits for the next frame; `nil` after the last frame, and in a canceled task.
         public func next() async -> AnimationFrame? { await next(isolation: nil) }
 
+        /// Waits until the next frame is due, and returns it; `nil` after the last frame, and in a canceled task.
         public func next(isolation actor: isolated (any Actor)?) async -> AnimationFrame? {
             while !isFinished, !Task.isCancelled {
                 let time = player.now()
@@ -59,10 +64,10 @@ extension AnimatedImagePlayer.Frames {
             let sleeper = deadline.map { deadline in
                 Task { [sleep = player.sleep] in
                     do {
-                        // Not for a duration: that would begin when the task does.
+                        // Not for a duration: that would start when the task does.
                         try await sleep(deadline)
                     } catch {
-                        // Whoever cancels it no longer waits. A clock that fails must not stop the animation.
+                        // A canceled task no longer waits. A clock that fails must not stop the animation.
                         if Task.isCancelled { return }
                     }
                     alarm.ring()
@@ -77,7 +82,7 @@ extension AnimatedImagePlayer.Frames {
         }
     }
 
-    /// A bell that one task waits for. It stays rung until then.
+    /// A bell that a single task waits for. It stays rung until then.
     private final class Alarm: Sendable {
         private struct State {
             var isRung = false

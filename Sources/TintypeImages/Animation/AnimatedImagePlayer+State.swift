@@ -6,17 +6,17 @@ extension AnimatedImagePlayer {
         var position: AnimationTimeline.Position
         /// The step whose frame is needed first.
         private(set) var neededStep = 0
-        /// The time since the beginning of playback at the speed 1.
+        /// The time since the start of playback at the speed 1.
         var time = Duration.zero
-        /// The time of the last advance; `nil` if time stands still until the next one.
+        /// The time of the last advance; `nil` if time stands still until the next event.
         var lastTime: Duration?
         var isPlaying = true
-        /// True while nobody sees the animation.
+        /// True while the animation is invisible.
         var isSuspended = false
         var rate = 1.0
         var policy = LateFramePolicy.neverSkip
         var maximumBufferSize: ByteCount?
-        /// The number of passes that the program wants; `nil` for that of the image.
+        /// The number of passes that the program wants; `nil` for the image's.
         var ownLoopCount: Int?
         /// True once it was told that the rest of the animation won't arrive.
         var isInterruptionReported = false
@@ -25,7 +25,7 @@ extension AnimatedImagePlayer {
         var member = 0
         /// True if ``position`` is on the screen.
         private var isShown = false
-        /// True if the frame has to appear, even if it is the one on the screen.
+        /// True if the frame has to appear, even if it is already on the screen.
         private var needsFrame = true
         /// The place whose frame is due and isn't decoded yet.
         private var awaited: AnimationTimeline.Position?
@@ -61,7 +61,7 @@ extension AnimatedImagePlayer {
             neededStep = position.step
             let latest = position.isWaiting ? .days(3_650) : position.end ?? position.start
             time = min(position.start + elapsed, latest)
-            // The time for which it waited is over now, and not at the last advance.
+            // Its waiting time ends now, and not at the last advance.
             if old.isWaiting, time < position.start + elapsed { lastTime = nil }
             awaited = nil
             // An end that has come by the change is still to be told.
@@ -71,7 +71,7 @@ extension AnimatedImagePlayer {
         /// True if time passes.
         private var isMoving: Bool { isPlaying && !isSuspended }
 
-        /// True if no frame but the one that is shown is needed for now.
+        /// True if only the frame on the screen is needed for now.
         var isIdle: Bool { !isMoving || speed == 0 }
 
         /// The rate, or 0 where it is none, or so low that a frame would stay for ever.
@@ -129,7 +129,7 @@ extension AnimatedImagePlayer {
                 }
             }
             awaited = nil
-            // With nothing skipped, the time that is too much is lost, but for the duration of one frame.
+            // With nothing skipped, excess time is dropped, except for the duration of a single frame.
             if policy == .neverSkip { time = min(time, due.end ?? due.start) }
             if due.completedLoops > position.completedLoops, isShown { events.append(.loop(count: due.completedLoops)) }
             (position, isShown, needsFrame) = (due, true, false)
@@ -149,7 +149,7 @@ extension AnimatedImagePlayer {
         private var delay: Duration? {
             guard isShown, isMoving, awaited == nil, speed > 0, let end = position.end else { return nil }
             guard time < end else { return .zero }
-            // Rounded up, so that the frame is due then; a day at most, which is no harm to who looks.
+            // Rounded up, so that the frame is due then; a day at most, which a viewer can't notice.
             let nanoseconds = Double((end - time).inNanoseconds) / speed
             return .nanoseconds(Int64(min(max(1, nanoseconds.rounded(.up)), 86_400e9)))
         }

@@ -1,4 +1,4 @@
-/// Plays an animation: tells which frame is shown at a time, and has the next ones decoded before they are due.
+/// Plays an animation: tells which frame is shown at a time, and has the next frames decoded before they are due.
 ///
 /// A player has no timer. A view calls ``advance(to:)`` for each refresh of the screen. Elsewhere, ``frames`` waits on a clock:
 ///
@@ -8,9 +8,10 @@
 /// for await frame in player.frames { show(frame.pixels) }
 /// ```
 ///
-/// A player plays from its creation on; time begins at the first call of ``advance(to:)``. All members may be used from any thread. Decoding
-/// is shared by all players of an ``AnimatedImage``, which may be at different frames.
+/// A player plays from its creation on; time starts at the first call of ``advance(to:)``. All members may be used from any thread.
+/// Decoding is shared by all players of an ``AnimatedImage``, which may be at different frames.
 public final class AnimatedImagePlayer: Sendable {
+    /// The animation that is played.
     public let image: AnimatedImage
     let now: @Sendable () -> Duration
     /// Sleeps until a time of ``now``.
@@ -18,7 +19,7 @@ public final class AnimatedImagePlayer: Sendable {
     private let pool: AnimationFramePool
     private let state: Lock<State>
     private let demandOrder = Lock(())
-    /// The number by which the image knows the player while it arrives.
+    /// The number that identifies the player to the image while it arrives.
     private let arrival = Lock<Int?>(nil)
     let observers = PlaybackObservers()
 
@@ -28,7 +29,7 @@ public final class AnimatedImagePlayer: Sendable {
     ///   - mode: the order of the frames.
     ///   - maximumBufferSize: the memory for frames that are kept decoded, in bytes. See ``maximumBufferSize``.
     ///   - isPlaying: false for a player that is paused at first. It decodes no frames ahead.
-    ///   - clock: the clock on which ``frames`` waits.
+    ///   - clock: the clock that ``frames`` waits on.
     public init(
         _ image: AnimatedImage, mode: PlaybackMode = .normal, maximumBufferSize: ByteCount? = nil,
         isPlaying: Bool = true, clock: some Clock<Duration> = ContinuousClock()
@@ -66,7 +67,7 @@ public final class AnimatedImagePlayer: Sendable {
         set { changeTimeline(mode: newValue) }
     }
 
-    /// The number of passes; 0 to repeat the animation forever. At first that of the image.
+    /// The number of passes; 0 to repeat the animation forever. Initially the image's.
     public var loopCount: Int {
         get { state.withLock { $0.timeline.loopCount } }
         set {
@@ -75,7 +76,7 @@ public final class AnimatedImagePlayer: Sendable {
         }
     }
 
-    /// The speed, 1 for that of the image. Zero, negative, and other numbers that aren't positive stop the animation.
+    /// The speed, 1 for the image's own. Zero, negative, and other numbers that aren't positive stop the animation.
     public var rate: Double {
         get { state.withLock { $0.rate } }
         set { change { $0.rate = newValue } }
@@ -87,9 +88,9 @@ public final class AnimatedImagePlayer: Sendable {
         set { change { $0.policy = newValue } }
     }
 
-    /// The memory for frames that are kept decoded, in bytes. At least one frame is kept, and four to play backward. `nil`, the default,
-    /// keeps all frames of an animation below 64 MB. Of a longer one, it keeps up to ten frames ahead, and to play backward about twice
-    /// the square root of their number, at most 512 MB.
+    /// The memory for frames that are kept decoded, in bytes. The minimum is a single frame, and four to play backward. `nil`, the default,
+    /// keeps all frames of an animation below 64 MB. Of a longer animation, it keeps up to ten frames ahead, and to play backward about
+    /// twice the square root of their number, at most 512 MB.
     public var maximumBufferSize: ByteCount? {
         get { state.withLock { $0.maximumBufferSize } }
         set { change { $0.maximumBufferSize = newValue } }
@@ -99,18 +100,18 @@ public final class AnimatedImagePlayer: Sendable {
 
     /// True if the animation moves: it was not paused, and has not ended.
     public var isPlaying: Bool { state.withLock { $0.isPlaying } }
-    /// True if time passes: the animation plays, at a speed above zero, where somebody sees it.
+    /// True if time passes: the animation plays, at a speed above zero, and is visible.
     package var isMoving: Bool { !state.withLock { $0.isIdle } }
     /// The number of the frame that is shown, or that comes first.
     public var currentFrameIndex: Int { state.withLock { $0.position.frame } }
-    /// The frame that is shown; `nil` before the first one is there.
+    /// The frame that is shown; `nil` until the first frame is there.
     public var currentFrame: AnimationFrame? { state.withLock { $0.shown } }
     /// The number of passes that are complete.
     public var completedLoops: Int { state.withLock { $0.position.completedLoops } }
 
     // MARK: Control
 
-    /// Goes on after ``pause()``, and begins anew after the end.
+    /// Goes on after ``pause()``, and starts anew after the end.
     public func play() {
         change { state in
             if !state.isPlaying, state.position.isFinished { state.move(to: 0) }
@@ -146,7 +147,8 @@ public final class AnimatedImagePlayer: Sendable {
         }
     }
 
-    /// Goes to a time since the beginning of the first pass, at the speed 1.
+    /// Goes to a time since the start of the first pass, at the speed 1.
+    /// - Parameter time: the time since the start, at the speed 1.
     public func seek(to time: Duration) {
         change { state in
             let position = state.timeline.position(at: time)
@@ -155,7 +157,7 @@ public final class AnimatedImagePlayer: Sendable {
         }
     }
 
-    /// True while the display of the animation is out of sight: time stands still, and ``isPlaying`` stays what the program wants.
+    /// True while the display of the animation is out of sight: time stands still, and ``isPlaying`` keeps the value that the program set.
     package var isSuspended: Bool {
         get { state.withLock { $0.isSuspended } }
         set {
@@ -200,11 +202,11 @@ public final class AnimatedImagePlayer: Sendable {
 
     /// The state of an animation at a time.
     public struct Update: Sendable {
-        /// The frame to show; `nil` before the first one is decoded.
+        /// The frame to show; `nil` until the first frame is decoded.
         public var frame: AnimationFrame?
         /// True if the frame appeared with this call.
         public var isNew: Bool
-        /// The time from now on after which the next frame is due; `nil` if none is, or if one is being decoded.
+        /// The time from now until the next frame is due; `nil` if none is due, or if a frame is being decoded.
         public var delay: Duration?
         /// True if the animation has ended, and the frame remains.
         public var isFinished: Bool
@@ -212,10 +214,10 @@ public final class AnimatedImagePlayer: Sendable {
         public var isWaiting = false
     }
 
-    /// Moves the animation to a time. Called by whoever shows it, for each refresh of the screen or when the next frame is due.
+    /// Moves the animation to a time. Called by the view that shows it, for each refresh of the screen or when the next frame is due.
     ///
-    /// Never waits: a frame that isn't decoded yet is not shown. Decoding of the frames that come next begins.
-    /// - Parameter time: a time that grows with each call, counted from any beginning. Times before the last one count as that.
+    /// Never waits: a frame that isn't decoded yet is not shown. Decoding of the frames that come next starts.
+    /// - Parameter time: a time that grows with each call, counted from any start. Times before the last time count as the last time.
     public func advance(to time: Duration) -> Update {
         let (update, events, needsOthers) = state.withLock { state in
             state.advance(to: time) { lookup($0) }
@@ -227,13 +229,13 @@ public final class AnimatedImagePlayer: Sendable {
 
     private func lookup(_ index: Int) -> AnimationFramePool.Lookup {
         let lookup = pool.frame(at: index)
-        // The first frame is there from the beginning.
+        // The first frame is there from the start.
         if case .pending = lookup, index == 0 { return .ready(ImageFrame(pixels: image.poster.pixels)) }
         return lookup
     }
 
     private func updateDemand() {
-        // One after the other, so that the last demand is that of the last state.
+        // In order, so that the last demand belongs to the last state.
         demandOrder.withLock { _ in
             let state = state.withLock { $0 }
             pool.setDemand(demand(state), of: state.member)

@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 
-/// The frames of an animation, decoded or in bytes, of which more may be arriving; shared by an animation and those that are made of it by
-/// transformers.
+/// The frames of an animation, decoded or in bytes; more may be arriving. Shared by an animation and the animations that transformers
+/// derive from it.
 final class AnimationContents: Sendable {
     /// The part of an animation that is known.
     struct State: Sendable {
@@ -11,7 +11,7 @@ final class AnimationContents: Sendable {
         var durations: [Duration]
         /// True if more bytes are expected.
         var isArriving = false
-        /// The reason for which bytes are missing that are no longer expected.
+        /// The reason why missing bytes are no longer expected.
         var interruption: ImageError?
         /// Called after a change, not under a lock.
         var observers: [Int: @Sendable () -> Void] = [:]
@@ -79,7 +79,7 @@ final class AnimationContents: Sendable {
         }
     }
 
-    /// A copy of what is known now.
+    /// A copy of the present state.
     var known: State { state.withLock { $0 } }
 
     /// The memory of the bytes, or of the decoded frames.
@@ -116,7 +116,7 @@ final class AnimationContents: Sendable {
         }
     }
 
-    /// Returns the animation with a transformer that is in use, or makes it. All previews of a load have the same one.
+    /// Returns the animation with a transformer that is in use, or makes it. All previews of a load have the same contents.
     /// - Parameter make: called under the lock, and not the program's code.
     func animation(transformedBy key: String, _ make: () -> AnimatedImage) -> AnimatedImage {
         state.withLockUnchecked { state in
@@ -144,7 +144,7 @@ final class AnimationContents: Sendable {
         _ = old  // Deallocated outside the lock.
     }
 
-    // These functions are called one at a time, by the load.
+    // These functions are called never concurrently, by the load.
 
     /// Takes all bytes that have arrived so far.
     func extend(_ data: Data, context: DecodeContext) {

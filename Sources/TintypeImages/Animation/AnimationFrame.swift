@@ -4,7 +4,7 @@ public struct AnimationFrame: Sendable {
     public var index: Int
     /// The number of passes that were complete when it appeared.
     public var completedLoops: Int
-    /// The pixels. Those of a frame that is damaged are the ones of the frame before it.
+    /// The pixels. A damaged frame has the pixels of the frame before it.
     public var pixels: PixelBuffer
     /// True if the frame is damaged.
     public var isDamaged: Bool
@@ -16,7 +16,7 @@ public enum PlaybackEvent: Sendable {
     case frame(index: Int)
     /// A pass through the frames is complete; the number of those that are.
     case loop(count: Int)
-    /// A frame can't be decoded, and the one before it stays in its place. Reported once for each frame of an animation and player.
+    /// A frame can't be decoded, and the frame before it stays in its place. Reported once for each frame of an animation and player.
     case damagedFrame(index: Int, ImageError)
     /// The rest of an animation that was arriving won't come; the frames that are there go on. Reported once.
     case interrupted(ImageError)
@@ -24,7 +24,7 @@ public enum PlaybackEvent: Sendable {
     case end
 }
 
-/// The way to handle frames that are due before they are decoded, or while nobody looks.
+/// The way to handle frames that are due before they are decoded, or while the animation is invisible.
 public enum LateFramePolicy: Sendable, Hashable {
     /// Every frame is shown. Time stops while a frame is decoded, and never runs ahead of the next frame.
     case neverSkip

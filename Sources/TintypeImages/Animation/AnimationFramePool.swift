@@ -1,8 +1,8 @@
 internal import FoundationEssentials
 
-/// The decoded frames of one animation, shared by all of its players.
+/// The decoded frames of an animation, shared by all of its players.
 ///
-/// Players say which frames they need next. One frame is decoded at a time, the most urgent one first, on a thread of the processing
+/// Players say which frames they need next. Frames are decoded singly, the most urgent first, on a thread of the processing
 /// queue. A frame that no player needs is released, unless a player has room for all.
 final class AnimationFramePool: Sendable {
     /// The answer to a question for a frame.
@@ -22,7 +22,7 @@ final class AnimationFramePool: Sendable {
     }
 
     private let state = Lock(State())
-    /// Used by one thread at a time, which ``State`` knows; `nil` meanwhile. No lock is held while the program's coder is called.
+    /// Used by a single thread at a time, which ``State`` knows; `nil` meanwhile. No lock is held while the program's coder is called.
     private let reader: Lock<FrameReader?>
     private let coder: EntryCoder
     private let work: FrameWork
@@ -46,8 +46,8 @@ final class AnimationFramePool: Sendable {
 
     // MARK: Members
 
-    /// Adds a player or a caller, and begins to decode what it needs.
-    /// - Returns: the number by which it is known.
+    /// Adds a player or a caller, and starts to decode the frames that it needs.
+    /// - Returns: the number that identifies it.
     func join(_ member: Member) -> Int {
         let number = state.withLock { state in
             state.lastMember += 1
@@ -67,13 +67,14 @@ final class AnimationFramePool: Sendable {
         if isLast { becomeIdle() }
     }
 
-    /// Lets the decoder and its place stay for who asks next, while few other animations have been used since. Copies of the canvas go at once.
+    /// Lets the decoder and its place stay for the next request, while few other animations have been used since. Copies of the canvas go
+    /// at once.
     private func becomeIdle() {
         useReaderIfFree { if $0.seekPointInterval != nil { $0.close() } }
         IdleAnimations.shared.add(self)
     }
 
-    /// Releases the decoder, unless somebody wants frames.
+    /// Releases the decoder, unless frames are wanted.
     func closeIfIdle() {
         guard state.withLock({ $0.members.isEmpty }) else { return }
         useReaderIfFree { $0.close() }
@@ -82,7 +83,7 @@ final class AnimationFramePool: Sendable {
     /// Gives the decoder the bytes that have arrived. If it is at work, it takes them before its next frame.
     func takeNewBytes() { useReaderIfFree { $0.takeNewBytes() } }
 
-    /// Uses the reader unless somebody does. Frames that are wanted meanwhile are decoded afterwards.
+    /// Uses the reader unless it is in use. Frames that are wanted meanwhile are decoded afterwards.
     private func useReaderIfFree(_ body: (inout FrameReader) -> Void) {
         guard state.withLock({ $0.beginUse() }) else { return }
         try? useReader { (reader) throws(ImageError) in body(&reader) }
@@ -93,11 +94,11 @@ final class AnimationFramePool: Sendable {
         if let next { Task { await decode(next) } }
     }
 
-    /// Called by one thread at a time.
+    /// Called by a single thread at a time.
     private func useReader<Value>(
         _ body: (inout FrameReader) throws(ImageError) -> Value
     ) throws(ImageError) -> Value {
-        // Never: only one thread uses it.
+        // Never: only a single thread uses it.
         guard var taken = reader.withLockUnchecked({ $0.take() }) else {
             throw ImageError.cancelled(stage: .decode, while: "decoding a frame")
         }
@@ -165,7 +166,7 @@ final class AnimationFramePool: Sendable {
         }
     }
 
-    /// Releases the frames that nobody wants any longer, and those for which there is no room.
+    /// Releases the frames that are no longer wanted, and frames beyond the available room.
     private func releaseSurplus() { release { $0.takeSurplus() } }
 
     private func release(_ take: (inout State) -> [ImageFrame]) {
@@ -182,7 +183,7 @@ final class AnimationFramePool: Sendable {
         Task { await decode(first) }
     }
 
-    /// Decodes one frame after the other, until none is wanted.
+    /// Decodes frame by frame, until none is wanted.
     private func decode(_ first: State.Job) async {
         var next: State.Job? = first
         while let job = next {
@@ -229,12 +230,12 @@ extension AnimationFramePool {
         /// A frame to decode.
         struct Job {
             var frame: Int
-            /// The frame for whose sake this one is decoded.
+            /// The frame that requires decoding this frame.
             var target: Int
             var seekPointInterval: Int?
         }
 
-        /// The number of frames after which frames are kept ahead again, after memory was scarce.
+        /// The number of frames until frames are kept ahead again, after memory was scarce.
         static let scarceFrames = 64
 
         var frames: [Int: ImageFrame] = [:]
@@ -252,20 +253,20 @@ extension AnimationFramePool {
         /// The memory of the frames.
         var bytes: Int { frames.values.reduce(0) { $0 + $1.pixels.byteCount } }
 
-        /// False if nobody wants any longer what the reader is used for.
+        /// False if the reader's present work is no longer wanted.
         var isJobNeeded: Bool {
             guard let job else { return isReaderInUse }
             return damage.isProbing && !members.isEmpty
                 || members.values.contains { $0.demand.frames.contains(job.target) }
         }
 
-        /// Returns the first frame to decode if nobody decodes.
+        /// Returns the first frame to decode if no thread decodes.
         mutating func begin() -> Job? {
             guard job == nil, !isReaderInUse else { return nil }
             return next()
         }
 
-        /// Returns true if nobody uses the reader; the caller does until ``endUse()``.
+        /// Returns true if the reader isn't in use; the caller does until ``endUse()``.
         mutating func beginUse() -> Bool {
             guard job == nil, !isReaderInUse else { return false }
             isReaderInUse = true
@@ -274,13 +275,13 @@ extension AnimationFramePool {
 
         mutating func endUse() { isReaderInUse = false }
 
-        /// Returns the next frame to decode; `nil` if none is wanted, and nobody decodes from now on.
+        /// Returns the next frame to decode; `nil` if none is wanted, and decoding stops.
         mutating func next() -> Job? {
             job = nextJob()
             return job
         }
 
-        /// - Returns: the same frame as it was decoded before: the search for damage may come to one that is kept.
+        /// - Returns: the same frame as it was decoded before: the search for damage may reach a frame that is kept.
         mutating func finish(_ job: Job, _ result: Result<ImageFrame, ImageError>) -> ImageFrame? {
             switch result {
             case .success(let frame):
@@ -291,7 +292,7 @@ extension AnimationFramePool {
                 damage.note(job.frame)
                 return old
             case .failure(let error):
-                // Nobody wanted it any longer, or somebody does again.
+                // It was no longer wanted, or is wanted again.
                 if !error.isCancellation { damage.note(job.frame, error) }
                 return nil
             }
@@ -311,7 +312,7 @@ extension AnimationFramePool {
                 member.demand.firstMissing(isMissing).map { (place: $0, number: number, demand: member.demand) }
             }
             let latest = isFull ? latestFrame?.place ?? 0 : .max
-            // The most urgent one first, and among equals that of the oldest player.
+            // The most urgent first, and among equals the oldest player's.
             for (place, _, demand) in missing.sorted(by: { ($0.place, $0.number) < ($1.place, $1.number) }) {
                 let isUrgent = place <= 1
                 guard isUrgent || scarcity == 0 && !demand.isIdle,
@@ -351,7 +352,7 @@ extension AnimationFramePool {
             return places.max { ($0.value, $0.key) < ($1.value, $1.key) }.map { ($0.key, $0.value) }
         }
 
-        /// Takes out the frames that nobody wants, and of the others those that are needed last, until there is room.
+        /// Takes out the frames that aren't wanted, and of the others the frames that are needed last, until there is room.
         mutating func takeSurplus() -> [ImageFrame] {
             guard !frames.isEmpty, !members.values.contains(where: { $0.demand.buffer.keepsAll }) else { return [] }
             var surplus = takeFrames(except: Set(members.values.flatMap(\.demand.frames)))

@@ -1,11 +1,11 @@
 /// The relation between time and the frames of an animation: a value without a clock.
 ///
-/// Frames are shown in steps. Step 0 begins at time zero, and each step lasts as long as its frame. A pass of ``PlaybackMode/bounce`` or
+/// Frames are shown in steps. Step 0 starts at time zero, and each step lasts as long as its frame. A pass of ``PlaybackMode/bounce`` or
 /// ``PlaybackMode/reversedBounce`` has both directions. After the last pass comes a last step, which remains: it shows the frame that
-/// the passes began with in these two modes, and in the others the frame that they ended with.
+/// the passes started with in these two modes, and in the others the frame that they ended with.
 ///
-/// The timeline of an animation that is arriving ends at the last frame that is there, and waits. Until the animation is whole, there is no way
-/// back: ``PlaybackMode/reverse`` and ``PlaybackMode/reversedBounce`` wait at the first frame.
+/// The timeline of an animation that is arriving ends at the last frame that is there, and waits. Until the animation is whole, it can't
+/// play backward: ``PlaybackMode/reverse`` and ``PlaybackMode/reversedBounce`` wait at the first frame.
 ///
 /// - Complexity: O(log *n*) in the number of frames for each question; O(*n*) to create.
 package struct AnimationTimeline: Sendable, Hashable {
@@ -17,9 +17,9 @@ package struct AnimationTimeline: Sendable, Hashable {
         package var frame: Int
         /// The number of passes that are complete.
         package var completedLoops: Int
-        /// The time at which the frame appeared.
+        /// The time of the frame's appearance.
         package var start: Duration
-        /// The time at which the next frame is due; `nil` if this one remains.
+        /// The time when the next frame is due; `nil` if this frame remains.
         package var end: Duration?
 
         /// True if the frame stays until more of the animation has arrived.
@@ -29,25 +29,27 @@ package struct AnimationTimeline: Sendable, Hashable {
         package var isFinished: Bool { end == nil && !isWaiting }
     }
 
-    /// The shortest time for which a frame is shown, so that no animation runs through endless passes in no time.
+    /// The shortest time that a frame is shown, so that no animation runs through endless passes in no time.
     package static let shortestDuration = Duration.milliseconds(1)
 
+    /// The order of the frames.
     package let mode: PlaybackMode
     /// The number of passes; 0 for endless playback.
     package let loopCount: Int
+    /// The number of frames of the animation.
     package let frameCount: Int
     /// True if there will be more frames.
     package let isArriving: Bool
-    /// The number of frames that one pass shows.
+    /// The number of frames that a pass shows.
     package let stepsPerPass: Int
-    /// The times at which the steps of a pass begin, and at which it ends, in nanoseconds.
+    /// The start times of the steps of a pass, and its end, in nanoseconds.
     private let starts: [Int64]
     /// The order of the frames that are there.
     private let order: PlaybackMode
 
     /// Creates a timeline.
     /// - Parameters:
-    ///   - durations: the duration of each frame. Durations below ``shortestDuration`` are raised to it, and absurd ones lowered so
+    ///   - durations: the duration of each frame. Durations below ``shortestDuration`` are raised to it, and absurd durations lowered so
     ///     that a pass is shorter than 146 years.
     ///   - mode: the order of the frames.
     ///   - loopCount: the number of passes; 0, or a negative number, for endless playback.
@@ -75,7 +77,7 @@ package struct AnimationTimeline: Sendable, Hashable {
         self.starts = starts
     }
 
-    /// The duration of one pass.
+    /// The duration of a pass.
     package var passDuration: Duration { .nanoseconds(passNanoseconds) }
 
     private var passNanoseconds: Int64 { starts[stepsPerPass] }
@@ -89,17 +91,18 @@ package struct AnimationTimeline: Sendable, Hashable {
         return overflow ? nil : steps
     }
 
-    /// The last pass in which anything is shown before the end, and in which sums of times stay in range.
+    /// The last pass that shows anything before the end and keeps sums of times in range.
     var lastPass: Int {
         let bound = Int(Int64.max / passNanoseconds) - 1
         return min(bound, lastStep.map { max(0, $0 - 1) / stepsPerPass } ?? bound)
     }
 
-    /// Returns the frame that is shown at a time since the beginning of playback. Times before zero count as zero.
+    /// Returns the frame that is shown at a time since the start of playback. Times before zero count as zero.
+    /// - Parameter time: the time since the start, at the speed 1.
     package func position(at time: Duration) -> Position {
         let time = max(0, time.inNanoseconds)
         let (pass, rest) = time.quotientAndRemainder(dividingBy: passNanoseconds)
-        // The last step that begins at the time or before it.
+        // The last step that starts at the time or before it.
         var (low, high) = (0, stepsPerPass)
         while high - low > 1 {
             let middle = (low + high) / 2
@@ -110,7 +113,8 @@ package struct AnimationTimeline: Sendable, Hashable {
         return position(ofStep: min(Int(pass), lastPass) * stepsPerPass + low)
     }
 
-    /// Returns the place of a step. Steps after the end count as the last one, and those before the beginning as the first.
+    /// Returns the place of a step. Steps after the end count as the last step, and steps before the start as the first.
+    /// - Parameter step: the step, counted from 0.
     package func position(ofStep step: Int) -> Position {
         var step = min(max(0, step), lastStep ?? .max)
         let farthest = Int(Int64.max / passNanoseconds) - 1
@@ -132,7 +136,7 @@ package struct AnimationTimeline: Sendable, Hashable {
         return pass * stepsPerPass + place
     }
 
-    /// Returns the frames that are due at a step and after it, each once, in the order in which they are needed.
+    /// Returns the frames that are due at a step and after it, each once, in the order of need.
     /// - Parameters:
     ///   - step: the first step.
     ///   - limit: the largest number of frames.

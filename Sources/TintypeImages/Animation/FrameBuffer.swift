@@ -1,12 +1,12 @@
 /// The frames that a player keeps decoded.
 struct FrameBuffer: Sendable, Hashable {
-    /// The number of frames that are kept, the one on the screen among them.
+    /// The number of frames that are kept, including the frame on the screen.
     var capacity: Int
-    /// The number of frames after the present one that are wanted.
+    /// The number of frames to keep decoded after the present frame.
     var lookahead: Int
     /// The number of frames that are decoded forward to be shown backward; `nil` if frames are shown in the order of the file.
     var segment: Int?
-    /// The number of frames between two copies of the canvas from which segments are decoded; `nil` for as few as the decoder makes.
+    /// The number of frames between two copies of the canvas that segments are decoded from; `nil` for as few as the decoder makes.
     var seekPointInterval: Int?
     /// True if every frame that was decoded is kept.
     var keepsAll = false
@@ -17,17 +17,18 @@ extension FrameBuffer {
     static let automaticBytes = 64 << 20
     /// The memory for playing backward if the program doesn't say, with copies of the canvas.
     static let automaticBytesBackward = 512 << 20
-    /// The frames by which a segment is complete before it is due.
+    /// The number of frames that a segment is complete ahead of its turn.
     private static let slack = 2
-    /// More frames are never asked for at once: nobody needs to know what comes later.
+    /// More frames are never asked for at once: later frames aren't needed yet.
     private static let longestLookahead = 256
 
-    /// Chooses what to keep.
+    /// Chooses the frames to keep.
     ///
     /// Backward, *s* frames make a segment, and a copy of the canvas lies before each: *s* frames and *n*/*s* copies are in memory, which
-    /// is least at *s* = √*n* if both are of one size. Then a frame is decoded once for each time that it is shown, and once more in the
-    /// first pass, on the way to the last segment. That is twice in any pass, but three times in the first one of
-    /// ``PlaybackMode/reversedBounce``: it shows each frame twice, after the way to the last frame, and only keeping all frames would save that.
+    /// is least at *s* = √*n* if both have the same size. Then a frame is decoded once for each time that it is shown, and once more in the
+    /// first pass, on the way to the last segment. That is twice in any pass, but three times in the first pass of
+    /// ``PlaybackMode/reversedBounce``: it shows each frame twice, after the way to the last frame, and only keeping all frames would save
+    /// that.
     /// - Parameters:
     ///   - frameBytes: the memory of a frame.
     ///   - canvasBytes: the memory of a copy of the canvas, which has the size of the source.

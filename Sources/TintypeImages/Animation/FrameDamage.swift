@@ -7,12 +7,12 @@ struct FrameDamage: Sendable {
     private static let attempts = 8
 
     private var errors: [Int: ImageError] = [:]
-    /// The frame from which on none is tried.
+    /// The frame at which attempts end.
     private var end: (frame: Int, error: ImageError)?
-    /// The frames between which the first damaged one is: the one that was decoded and the one that was not.
+    /// The bounds of the first damaged frame: the last frame that was decoded, and the first that was not.
     private var probe: (good: Int, bad: Int, error: ImageError)?
     private var failuresInARow: [Int] = []
-    /// The last frame that was decoded; the first one always was.
+    /// The last frame that was decoded; the first frame always was.
     private var lastGood = 0
 
     /// True while the first damaged frame is searched for.

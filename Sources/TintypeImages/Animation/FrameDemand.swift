@@ -1,24 +1,24 @@
-/// The frames that one player, or one caller, wants decoded.
+/// The frames that a player, or a caller, wants decoded.
 struct FrameDemand: Sendable {
-    /// In the order in which they are needed, each once.
+    /// In the order of need, each once.
     var frames: [Int]
     var buffer: FrameBuffer
-    /// True if time stands still: what is decoded stays, and no frame is decoded ahead.
+    /// True if time stands still: decoded frames stay, and no frame is decoded ahead.
     var isIdle = false
 
     /// The place of the first frame that is missing.
     func firstMissing(_ isMissing: (Int) -> Bool) -> Int? { frames.firstIndex(where: isMissing) }
 
-    /// True if the frame at a place is shown after the one that follows it in the file, or before the one that precedes it.
+    /// True if the frame at a place is shown after its successor in the file, or before its predecessor.
     func goesBack(at place: Int) -> Bool {
         let frame = frames[place]
         if place + 1 < frames.count { return frames[place + 1] == frame - 1 }
         return place > 0 && frames[place - 1] == frame + 1
     }
 
-    /// Returns the frame to decode for the sake of a missing one.
+    /// Returns the frame to decode for the sake of a missing frame.
     ///
-    /// Frames that are shown backward are decoded in segments, forward. A segment begins once all of it is wanted, because to begin
+    /// Frames that are shown backward are decoded in segments, forward. A segment starts once all of it is wanted, because to start
     /// costs a seek.
     /// - Parameters:
     ///   - place: the place of the missing frame.
@@ -36,7 +36,7 @@ struct FrameDemand: Sendable {
         let low = frame / segment * segment
         let wanted = Set(frames)
         guard isUrgent || wanted.isSuperset(of: low...frame) else { return nil }
-        // What is not wanted would be released at once.
+        // Unwanted frames would be released at once.
         return (low...frame).first { wanted.contains($0) && isMissing($0) }
             .map { ($0, frames.firstIndex(of: low) ?? place) }
     }

@@ -1,6 +1,6 @@
 internal import FoundationEssentials
 
-/// The decoder of an animation, opened when it is needed, and its place. Used by one thread at a time.
+/// The decoder of an animation, opened when it is needed, and its place. Used by a single thread at a time.
 struct FrameReader {
     private let source: AnimationContents
     private let context: DecodeContext
@@ -25,7 +25,7 @@ struct FrameReader {
         do throws(ImageError) {
             let decoder = try opened()
             if next != index {
-                // Another pass is no reason to keep copies of the canvas, as a seek would be.
+                // Another pass isn't a reason to keep copies of the canvas, as a seek would be.
                 if index == 0 { try decoder.rewind() } else { try decoder.seek(to: index) }
             }
             guard let frame = try decoder.nextFrame() else { throw Self.missing(index) }
@@ -41,7 +41,7 @@ struct FrameReader {
         ImageError(.truncatedImage, stage: .decode, reason: "frame \(index) of the animation is missing")
     }
 
-    /// Gives the decoder the bytes that have arrived since it was opened, so that it no longer holds the old ones.
+    /// Gives the decoder the bytes that have arrived since it was opened, so that it no longer holds the old bytes.
     mutating func takeNewBytes() {
         // The next frame tells the error.
         do throws(ImageError) { try extend() } catch { close() }

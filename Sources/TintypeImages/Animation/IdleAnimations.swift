@@ -1,4 +1,4 @@
-/// The animations that were used last and that nobody plays now. Their decoders stay open, each with a picture of the source's size.
+/// The animations that were used last and that don't play now. Their decoders stay open, each with a picture of the source's size.
 ///
 /// A list of the process, because a program that scrolls past hundreds of animations would hold a decoder for each.
 final class IdleAnimations: Sendable {
@@ -13,7 +13,7 @@ final class IdleAnimations: Sendable {
 
     private let entries = Lock<[Entry]>([])
 
-    /// Adds an animation that nobody plays any longer, and closes the one that was added first if there are too many.
+    /// Adds an animation that no longer plays, and closes the oldest if there are too many.
     func add(_ pool: AnimationFramePool) {
         let oldest = entries.withLock { entries -> AnimationFramePool? in
             entries.removeAll { $0.pool == nil || $0.pool === pool }

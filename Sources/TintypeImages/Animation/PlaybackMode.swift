@@ -1,4 +1,4 @@
-/// The order in which the frames of an animation are shown.
+/// The order of an animation's frames during playback.
 public enum PlaybackMode: Sendable, Hashable, CaseIterable {
     /// From the first frame to the last: 0, 1, 2, and then 0 again.
     case normal
@@ -9,7 +9,7 @@ public enum PlaybackMode: Sendable, Hashable, CaseIterable {
     /// Back and forward: 2, 1, 0, 1, and then 2 again.
     case reversedBounce
 
-    /// Returns the number of frames that one pass shows. In the modes that turn around, the first and the last frame are shown once.
+    /// Returns the number of frames that a pass shows. In the modes that turn around, the first and the last frame are shown once.
     func stepsPerPass(frameCount: Int) -> Int {
         switch self {
         case .normal, .reverse: max(1, frameCount)

@@ -1,4 +1,4 @@
-/// Those who wait for what a player does: for events, or for a reason to look again.
+/// Observers of a player: for events, or for a reason to look again.
 final class PlaybackObservers: Sendable {
     private struct State {
         var streams: [Int: AsyncStream<PlaybackEvent>.Continuation] = [:]
@@ -7,7 +7,7 @@ final class PlaybackObservers: Sendable {
         var isFinished = false
     }
 
-    /// The events that a stream holds for an observer that is slow; older ones are dropped.
+    /// The events that a stream holds for an observer that is slow; older events are dropped.
     private static let longestBacklog = 1_024
 
     private let state = Lock(State())

@@ -4,6 +4,11 @@ extension AnimatedImageCoder {
     /// Decodes the first frame, with the animation that the frames make. So an animated coder only needs to provide its frames.
     ///
     /// The memory of the first frame is reserved when the header is known.
+    /// - Parameters:
+    ///   - data: the encoded image.
+    ///   - options: the options for decoding.
+    ///   - context: the limits and the memory of the call, and its cancellation.
+    /// - Throws: the errors of the frame decoder.
     public func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
         let decoder = try frameDecoder(for: data, options: options, context: context)
         let info = decoder.info
@@ -23,7 +28,8 @@ extension AnimatedImageCoder {
 }
 
 extension Image {
-    /// Returns the image as the first frame of an animation, if there is more than one frame, and the options don't ask for the first one alone.
+    /// Returns the image as the first frame of an animation, if it has several frames, and the options don't ask for the first frame
+    /// alone.
     package func animated(
         by coder: any AnimatedImageCoder, _ data: Data, _ info: ImageInfo, options: DecodeOptions,
         _ context: DecodeContext

@@ -7,7 +7,7 @@ package final class BodyReservation: Sendable {
     /// The bytes of a body that is complete; zero until then.
     private let completeBytes = Atomic(0)
 
-    /// - Parameter bytes: The bytes of a body that is complete; zero for one that is about to arrive.
+    /// - Parameter bytes: The bytes of a complete body; zero for a body that is about to arrive.
     package init(_ budget: DecodeBudget, bytes: Int = 0) {
         self.budget = budget
         if bytes > 0 { complete(bytes) }

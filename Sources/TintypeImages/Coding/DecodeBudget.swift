@@ -5,14 +5,15 @@
 /// pixels belong to the image's owner, such as a cache with its own capacity. So when a hundred large images arrive at once,
 /// they are decoded a few at a time instead of exhausting the memory.
 ///
-/// - The decode with the highest priority is next, and among equals the earliest one, or the newest one if that is wanted. Requests that
+/// - The decode with the highest priority is next, and among equals the earliest, or the newest on request. Requests that
 ///   come after it in this order never overtake it, even if they would fit.
 /// - An image that needs more than the whole budget is decoded alone. ``DecodeLimits`` define the limit for a single image.
 /// - Images that are decoded while they arrive use at most a quarter of the budget together. When it is used up, others have no
 ///   previews. Full decodes never wait for previews.
-/// - The bodies that loads hold count, from the first byte that arrives until the last load of the URL ends. They are never refused; decodes wait for
-///   them, but one may always run. While complete bodies fill the budget, no transfer begins that asks for room (``LoadRequest/waitForRoom()``).
-/// - Frame decoders that decode frames one after another don't count, because they live as long as an animation is played.
+/// - The bodies that loads hold count, from the first byte that arrives until the last load of the URL ends. They are never refused;
+///   decodes wait for them, but a single decode may always run. While complete bodies fill the budget, no transfer starts that asks
+///   for room (``LoadRequest/waitForRoom()``).
+/// - Frame decoders that decode frames in order don't count, because they live as long as an animation is played.
 ///
 /// A load that waits does not block a thread. Only a coder that is called directly blocks its caller.
 public final class DecodeBudget: Sendable {
@@ -26,7 +27,7 @@ public final class DecodeBudget: Sendable {
         public var reservedBytes: Int
         /// The number of bytes of encoded images that loads hold.
         public var bodyBytes: Int
-        /// The largest number of bytes that decodes had reserved at one time.
+        /// The largest number of bytes that decodes had reserved at the same time.
         public var peakBytes: Int
         /// The number of images that are being decoded.
         public var decodes: Int
@@ -48,8 +49,8 @@ public final class DecodeBudget: Sendable {
     /// Creates a budget.
     /// - Parameters:
     ///   - limit: The size of the budget.
-    ///   - newestFirst: True if, of decodes with the same priority, the newest is first, as suits a list that scrolls quickly. Older decodes
-    ///     then wait as long as new ones come.
+    ///   - newestFirst: True if, of decodes with the same priority, the newest is first, as suits a list that scrolls quickly. Older
+    ///     decodes then wait as long as new decodes come.
     public init(limit: ByteCount, newestFirst: Bool = false) {
         state = Lock(State(machine: DecodeBudgetState(limit: limit.bytes, newestFirst: newestFirst)))
     }
@@ -64,6 +65,7 @@ public final class DecodeBudget: Sendable {
         set { admit { $0.setLimit(newValue.bytes) } }
     }
 
+    /// The memory in use, the waits, and the refusals so far.
     public var statistics: Statistics {
         state.withLock { state in
             Statistics(
@@ -132,7 +134,7 @@ public final class DecodeBudget: Sendable {
     /// Counts the bytes of an encoded image that is complete, and waits for its decode.
     func completeBody(_ bytes: Int) { state.withLock { $0.machine.completeBody(bytes) } }
 
-    /// True if a transfer may begin now.
+    /// True if a transfer may start now.
     package var hasRoom: Bool { state.withLock { $0.machine.hasRoom } }
 
     /// Waits until the bodies that wait for their decode take less than the limit.

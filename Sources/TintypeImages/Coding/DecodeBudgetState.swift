@@ -1,8 +1,8 @@
 /// The decisions of a ``DecodeBudget``: which decodes may run and which wait for memory. It has no lock and does not wait
 /// itself.
 ///
-/// The decode with the highest priority is next, and among equals the earliest one, or the newest one if that is wanted. Decodes that
-/// come after it in this order never overtake it, even if they would fit. Otherwise a large image would never find room beside a stream of small ones.
+/// The decode with the highest priority is next, and among equals the earliest, or the newest on request. Decodes that come after it in
+/// this order never overtake it, even if they would fit. Otherwise a large image would never find room beside a stream of small images.
 struct DecodeBudgetState {
     enum Answer: Equatable {
         case granted
@@ -20,11 +20,11 @@ struct DecodeBudgetState {
     private(set) var bodyBytes = 0
     /// The bytes of those that have arrived as a whole.
     private(set) var completeBodyBytes = 0
-    /// The largest number of bytes that were reserved at one time.
+    /// The largest number of bytes that were reserved at the same time.
     private(set) var peakBytes = 0
     /// The bytes of the waiting decodes.
     private var waiters: PriorityQueue<Int>
-    /// The transfers that have a slot, and wait for room before they begin.
+    /// The transfers that have a slot, and wait for room before they start.
     private var transfers: PriorityQueue<Void>
     private let newestFirst: Bool
 
@@ -43,7 +43,7 @@ struct DecodeBudgetState {
     /// All bytes that count.
     private var bytes: Int { reservedBytes + bodyBytes }
 
-    /// Requests memory to decode one image.
+    /// Requests memory to decode an image.
     /// - Parameter bytes: from 0 to ``most``.
     mutating func request(_ bytes: Int, priority: ImagePriority) -> Answer {
         if reserve(bytes, priority: priority) { return .granted }
@@ -71,8 +71,8 @@ struct DecodeBudgetState {
         return true
     }
 
-    /// Counts bytes of an encoded image, which a loader has taken already. They are never refused, but decodes wait for them; one decode
-    /// may always run, and so the bodies are used up in the end.
+    /// Counts bytes of an encoded image, which a loader has taken already. They are never refused, but decodes wait for them; a single
+    /// decode may always run, and so the bodies are used up in the end.
     mutating func addBody(_ bytes: Int) { bodyBytes += bytes }
 
     /// Counts the bytes of an encoded image that is complete, and waits for its decode.
@@ -90,10 +90,10 @@ struct DecodeBudgetState {
 
     var hasRoom: Bool { transfers.isEmpty && completeBodyBytes < limit }
 
-    /// Asks for room for the body of a transfer that hasn't begun.
+    /// Asks for room for the body of a transfer that hasn't started.
     ///
-    /// Only bodies that are complete take room: each of them is decoded sooner or later, whatever other transfers do. So a load that needs
-    /// another one for its own transfer doesn't wait for itself.
+    /// Only bodies that are complete take room: each of them is decoded sooner or later, independently of other transfers. So a load that
+    /// needs another for its own transfer doesn't wait for itself.
     mutating func requestTransfer(priority: ImagePriority) -> Answer {
         if hasRoom { return .granted }
         return .wait(transfers.add((), priority: priority))
@@ -144,7 +144,7 @@ struct DecodeBudgetState {
         return admit()
     }
 
-    /// Returns true if a decode may begin. An image that exceeds the whole budget is decoded when nothing else is.
+    /// Returns true if a decode may start. An image that exceeds the whole budget is decoded when nothing else is.
     private func fits(_ bytes: Int) -> Bool { decodes == 0 || self.bytes + bytes <= limit }
 
     private mutating func take(_ bytes: Int) {
@@ -153,7 +153,7 @@ struct DecodeBudgetState {
         peakBytes = max(peakBytes, reservedBytes)
     }
 
-    /// Admits waiting decodes in order, until the next one does not fit.
+    /// Admits waiting decodes in order, until the next decode does not fit.
     private mutating func admit() -> [Int] {
         var admitted: [Int] = []
         while let (id, bytes, _) = waiters.first(), fits(bytes) {

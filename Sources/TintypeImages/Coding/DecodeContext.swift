@@ -1,13 +1,16 @@
 /// The environment of a coder: limits, sources of memory and their budget, and a check for cancellation.
 public struct DecodeContext: Sendable {
+    /// The limits to compare a header with, before memory is allocated.
     public var limits: DecodeLimits
+    /// The pool to take memory for pixels from.
     public var pool: PixelBufferPool
     /// The memory that all decodes together may use.
     public var budget: DecodeBudget
-    /// The source of memory pressure to which long-lived decoders, such as frame decoders, respond by freeing memory that only
+    /// The source of memory pressure for long-lived decoders, such as frame decoders, which respond by freeing memory that only
     /// saves time; `nil` for none.
     public var memoryPressure: MemoryPressure? = .system
-    /// The server that the bytes are from; `nil` for those of the user. An isolated process decodes those of one at a time.
+    /// The server that the bytes are from; `nil` for the user's own images. An isolated process decodes images of a single
+    /// origin at a time.
     package var origin: String?
     /// The queue that decodes the later frames of an animation.
     package var processing = WorkQueue.processing
@@ -18,7 +21,7 @@ public struct DecodeContext: Sendable {
     package enum Admission {
         /// The decode waits on its thread.
         case blocks
-        /// The decode ends, and begins again when there is room.
+        /// The decode ends, and starts again when there is room.
         case ends(DecodeTicket)
         /// The decode ends, because it is for a preview.
         case preview
@@ -40,8 +43,8 @@ public struct DecodeContext: Sendable {
         self.init(limits: limits, pool: pool, budget: budget, admission: .blocks, isCancelled: isCancelled)
     }
 
-    /// Creates the context of a decode on behalf of another process, which has the budget and ends this one when the result is no longer
-    /// needed.
+    /// Creates the context of a decode on behalf of another process, which has the budget and ends this process when the result is no
+    /// longer needed.
     /// - Parameters:
     ///   - limits: the limits on the images that are decoded.
     ///   - ask: returns when the other process has reserved memory, and throws if it has no room.
@@ -72,10 +75,10 @@ public struct DecodeContext: Sendable {
     /// Runs `body` after reserving the memory for a decode in the ``budget``.
     ///
     /// A coder calls this once for an image, when it knows the header and before it allocates memory. A coder that passes the
-    /// bytes to another coder leaves the call to that one. This method also checks for cancellation, so every decode checks it
+    /// bytes to another coder leaves the call to that coder. This method also checks for cancellation, so every decode checks it
     /// at least once.
     ///
-    /// If there is no room, a context that a program created waits on the calling thread. Never nest calls.
+    /// Without room, a context that a program created waits on the calling thread. Never nest calls.
     /// - Parameters:
     ///   - bytes: the memory for the pixels of the result and for everything in between.
     ///   - body: decodes the image.

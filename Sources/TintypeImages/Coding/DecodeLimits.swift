@@ -1,21 +1,30 @@
 /// Limits on the cost of images from untrusted sources. Coders check the header against them before they allocate memory.
+///
+/// ```swift
+/// let limits = DecodeLimits(maximumPixels: 50_000_000, maximumFrames: 1_000)
+/// let stranger = try Image(data: data, limits: limits)
+/// ```
 public struct DecodeLimits: Sendable, Hashable {
-    /// The largest number of pixels in one frame of the source. The default is 2²⁸, which is 16,384 × 16,384.
+    /// The largest number of pixels in a frame of the source. The default is 2²⁸, which is 16,384 × 16,384.
     public var maximumPixels = 1 << 28
     /// The largest number of bytes for the pixels of all frames of the result. The default is 1 GiB.
     public var maximumBytes = ByteCount(1 << 30)
     /// The largest number of frames in an animation.
     public var maximumFrames = 10_000
-    /// The longest side of one frame of the source, in pixels. The tables with which an image is resized grow with it. The default is
+    /// The longest side of a frame of the source, in pixels. The tables for resizing grow with it. The default is
     /// 2²⁰.
     public var maximumSide = 1 << 20
-    /// The largest number of pixels that are drawn to decode all frames of an animation into one image: its frames times the size of
+    /// The largest number of pixels that are drawn to decode all frames of an animation into a single image: its frames times the size of
     /// its canvas. The default is 2³¹, which is 1,000 frames of 1,920 × 1,080.
     ///
     /// It doesn't limit animations whose frames are decoded when they are due, as by ``AnimatedImage``.
     public var maximumAnimationPixels = 1 << 31
 
-    /// Creates limits, of which all that are not given have their defaults.
+    /// Creates limits. Omitted limits have their defaults.
+    /// - Parameters:
+    ///   - maximumPixels: see ``maximumPixels``.
+    ///   - maximumBytes: see ``maximumBytes``.
+    ///   - maximumFrames: see ``maximumFrames``.
     public init(maximumPixels: Int = 1 << 28, maximumBytes: ByteCount = ByteCount(1 << 30), maximumFrames: Int = 10_000)
     {
         self.maximumPixels = maximumPixels
@@ -66,6 +75,7 @@ public struct DecodeLimits: Sendable, Hashable {
     }
 
     /// Checks a number of frames against ``maximumFrames``.
+    /// - Parameter frameCount: the number of frames.
     /// - Throws: ``ImageError/Code/limitExceeded``
     public func check(frameCount: Int) throws(ImageError) {
         guard frameCount <= maximumFrames else {

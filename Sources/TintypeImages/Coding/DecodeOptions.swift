@@ -1,5 +1,11 @@
-/// Options for decoding an image. They are part of the identity of the work: two loads of one URL with equal options share one
+/// Options for decoding an image. They are part of the identity of the work: two loads of a URL with equal options share a
 /// decode.
+///
+/// ```swift
+/// var options = DecodeOptions(thumbnailSize: PixelSize(width: 400, height: 300))
+/// options.firstFrameOnly = true
+/// let still = try Image(data: data, options: options)
+/// ```
 public struct DecodeOptions: Sendable, Hashable {
     /// The box, in pixels, that the upright image has to fit in; `nil`, or a box with a zero side, for the full image. The
     /// image is decoded at that size, and never enlarged unless ``allowsUpscaling`` is true.
@@ -16,7 +22,7 @@ public struct DecodeOptions: Sendable, Hashable {
     /// The largest number of bytes for the pixels of all frames. A larger image is decoded at a smaller size, while a limit of
     /// ``DecodeLimits`` rejects it.
     public var maximumBytes: ByteCount?
-    /// The page of a document with several, as PDF and TIFF may have, counted from 0. Other formats have one page, and ignore it.
+    /// The page of a document with several, as PDF and TIFF may have, counted from 0. Other formats have a single page, and ignore it.
     ///
     /// A page that the document doesn't have is an error of the code ``ImageError/Code/pageOutOfRange``.
     public var page = 0
@@ -24,7 +30,7 @@ public struct DecodeOptions: Sendable, Hashable {
     public var firstFrameOnly = false
     /// The number of pixels per point of the result, at least 1.
     public var scale: Double = 1
-    /// Returns the available part of a truncated image, marked as partial, instead of an error.
+    /// True if a truncated image is decoded as far as possible, and marked as partial, instead of being an error.
     public var allowsPartialImage = false
     /// Keeps the pixels in the source's color space instead of converting them to sRGB.
     public var keepsColorSpace = false
@@ -39,13 +45,14 @@ public struct DecodeOptions: Sendable, Hashable {
     public var formatHint: ImageFormat?
     package var formatSettings = FormatSettings()
 
-    /// Accesses the settings of one coder, which are the defaults unless they were set.
+    /// Accesses the settings of a coder, which are the defaults unless they were set.
     /// - Parameter type: the type of the settings.
     public subscript<Options: FormatDecodeOptions>(_ type: Options.Type) -> Options {
         get { formatSettings[type] }
         set { formatSettings[type] = newValue }
     }
 
+    /// Creates options. Each parameter sets the property of the same name.
     public init(
         thumbnailSize: PixelSize? = nil, preservesAspectRatio: Bool = true, allowsUpscaling: Bool = false,
         thumbnailQuality: ThumbnailQuality = .high, maximumBytes: ByteCount? = nil, firstFrameOnly: Bool = false,
@@ -66,7 +73,7 @@ public struct DecodeOptions: Sendable, Hashable {
         self.coversThumbnailSize = coversThumbnailSize
     }
 
-    /// Returns the upright size at which an image is decoded under these options.
+    /// Returns the upright size of an image decoded under these options.
     /// - Parameters:
     ///   - display: the upright size of the source.
     ///   - frameCount: the number of frames that share ``maximumBytes``.

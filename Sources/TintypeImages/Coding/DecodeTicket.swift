@@ -1,7 +1,7 @@
-/// The memory of one load's decode, shared by all coders that try it.
+/// The memory of a load's decode, shared by all coders that try it.
 ///
-/// It holds the reserved memory until the decode ends. If there is no room, it stores the requested size and releases its
-/// memory, and the decode ends with `overBudget`. The decode then begins again with a ticket for the
+/// It holds the reserved memory until the decode ends. Without room, it stores the requested size and releases its
+/// memory, and the decode ends with `overBudget`. The decode then starts again with a ticket for the
 /// requested size. So no decode waits while it holds memory.
 package final class DecodeTicket: Sendable {
     private struct State {

@@ -17,7 +17,7 @@ public struct EncodeOptions: Sendable, Hashable {
     /// The largest number of bytes in the file. To fit, a lossy format is encoded at lower quality, GIF with fewer colors, and
     /// PNG with more effort. A file that still does not fit is an error.
     public var maximumBytes: ByteCount?
-    /// The box, in pixels, to which a larger image is scaled down before it is written.
+    /// The box, in pixels, that a larger image is scaled down to before writing.
     public var maximumSize: PixelSize?
     /// Writes only the first frame of an animation.
     public var firstFrameOnly = false
@@ -27,15 +27,15 @@ public struct EncodeOptions: Sendable, Hashable {
     /// taken.
     ///
     /// JPEG, PNG, WebP, TIFF, AVIF, HEIC and JPEG XL support metadata. The written orientation is upright, because the pixels
-    /// are. The written size is that of the file, and a thumbnail of the source is removed. A color profile does not count as
+    /// are. The written size is the size of the file, and a thumbnail of the source is removed. A color profile does not count as
     /// metadata: it is written for every image that isn't in sRGB.
     public var metadata: MetadataParts = .none
     /// Embeds a thumbnail of at most 320 pixels a side in JPEG (Exif 2.32, section 4.5.8) and HEIC. Other formats, and images
-    /// that are no larger than that, get none.
+    /// that are within that size, get no thumbnail.
     public var embedsThumbnail = false
     var formatSettings = FormatSettings()
 
-    /// Accesses the settings of one format, which are the defaults unless they were set.
+    /// Accesses the settings of a format, which are the defaults unless they were set.
     /// - Parameter type: the type of the settings.
     public subscript<Options: FormatEncodeOptions>(_ type: Options.Type) -> Options {
         get { formatSettings[type] }
@@ -44,12 +44,19 @@ public struct EncodeOptions: Sendable, Hashable {
 
     /// Parts of ``ImageMetadata``.
     public struct MetadataParts: OptionSet, Sendable, Hashable {
+        /// The bits of the parts.
         public let rawValue: UInt8
+        /// Creates a set from the bits of parts.
+        /// - Parameter rawValue: the bits of the parts.
         public init(rawValue: UInt8) { self.rawValue = rawValue }
 
+        /// The Exif block, such as the camera, the time, and the place.
         public static let exif = MetadataParts(rawValue: 1 << 0)
+        /// The XMP packet.
         public static let xmp = MetadataParts(rawValue: 1 << 1)
+        /// No metadata.
         public static let none: MetadataParts = []
+        /// Exif and XMP.
         public static let all: MetadataParts = [.exif, .xmp]
     }
 
@@ -68,16 +75,25 @@ public struct EncodeOptions: Sendable, Hashable {
 
     /// An opaque color in sRGB.
     public struct Background: Sendable, Hashable {
-        public var red: UInt8, green: UInt8, blue: UInt8
+        /// The red component, from 0 to 255.
+        public var red: UInt8
+        /// The green component, from 0 to 255.
+        public var green: UInt8
+        /// The blue component, from 0 to 255.
+        public var blue: UInt8
+        /// Creates a color. Each parameter sets the property of the same name.
         public init(red: UInt8, green: UInt8, blue: UInt8) {
             self.red = red
             self.green = green
             self.blue = blue
         }
+        /// White.
         public static let white = Background(red: 255, green: 255, blue: 255)
+        /// Black.
         public static let black = Background(red: 0, green: 0, blue: 0)
     }
 
+    /// Creates options. Each parameter sets the property of the same name.
     public init(
         quality: Double = 0.85, maximumBytes: ByteCount? = nil, maximumSize: PixelSize? = nil, lossless: Bool = false,
         progressive: Bool = false, firstFrameOnly: Bool = false, background: Background = .white,

@@ -2,7 +2,7 @@ package import FoundationEssentials
 
 /// Decodes cached entries, and encodes images for caches, the same way everywhere.
 ///
-/// A manager has one, made of its configuration.
+/// A manager makes its own from its configuration.
 package struct EntryCoder: Sendable {
     /// The coders that read and write entries.
     package var coders: any ImageCoder
@@ -62,7 +62,7 @@ package struct EntryCoder: Sendable {
     /// Returns true if a failure to decode proves that a cached entry is damaged, so that it can be discarded.
     ///
     /// Limits, lack of memory, a full budget, and cancellation say nothing about the entry. Neither does a missing coder:
-    /// another program that shares the directory, or this one with another configuration, may be able to read the format.
+    /// another program that shares the directory, or the same program with another configuration, may be able to read the format.
     package static func shouldDiscardEntry(after error: ImageError) -> Bool {
         [.corruptImage, .truncatedImage, .emptyBody].contains(error.code)
     }
@@ -71,7 +71,7 @@ package struct EntryCoder: Sendable {
 
     /// Encodes an image for a cache, in the format that ``storageFormat(for:encodable:)`` chooses.
     ///
-    /// High dynamic range is preserved if the format supports it, so that the image that is read back equals the stored one.
+    /// High dynamic range is preserved if the format supports it, so that the image that is read back equals the stored image.
     /// - Parameters:
     ///   - image: the image to encode.
     ///   - options: the options to encode with.
@@ -92,7 +92,7 @@ package struct EntryCoder: Sendable {
         return (data, format)
     }
 
-    /// Returns the format in which an image is stored.
+    /// Returns the storage format for an image.
     ///
     /// This is the format of its source if it can be written and preserves the image's animation, its alpha, more than 8 bits,
     /// and high dynamic range. Otherwise it is the first format that does: WebP, PNG or GIF for an animation, PNG for alpha or
@@ -116,7 +116,7 @@ package struct EntryCoder: Sendable {
                 return format
             }
         }
-        // No preferred format can be written. Any other is better than none, but always the same one.
+        // No preferred format can be written. Any other format is better than none, but the choice is always the same.
         return encodable.min { $0.rawValue < $1.rawValue } ?? preferred[0]
     }
 }

@@ -1,4 +1,4 @@
-/// Settings that only one coder supports, stored in ``DecodeOptions`` or ``EncodeOptions``.
+/// Settings that only a single coder supports, stored in ``DecodeOptions`` or ``EncodeOptions``.
 ///
 /// A program that adds a coder can add settings for it, because the core knows none of the types. Adopt ``FormatDecodeOptions`` or
 /// ``FormatEncodeOptions``.
@@ -9,7 +9,7 @@ public protocol FormatOptions: Sendable, Hashable {
     /// A text for cache keys: different settings have different texts.
     ///
     /// The default implementation describes all stored properties. Implement it yourself if a property's description is
-    /// incomplete, as that of `Data` is.
+    /// incomplete, like the description of `Data`.
     var cacheKey: String { get }
 }
 
@@ -17,10 +17,10 @@ extension FormatOptions {
     public var cacheKey: String { String(reflecting: self) }
 }
 
-/// Settings that only one format's encoder supports, stored in ``EncodeOptions``.
+/// Settings that only a single format's encoder supports, stored in ``EncodeOptions``.
 public protocol FormatEncodeOptions: FormatOptions {}
 
-/// Settings that only one coder's decoder supports, stored in ``DecodeOptions``.
+/// Settings that only a single coder's decoder supports, stored in ``DecodeOptions``.
 ///
 /// ```swift
 /// struct MapOptions: FormatDecodeOptions {

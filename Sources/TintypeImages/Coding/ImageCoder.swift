@@ -1,14 +1,14 @@
 public import FoundationEssentials
 
-/// Reads, and perhaps writes, one or more formats.
+/// Reads, and perhaps writes, a format, or several.
 ///
 /// A coder is a stateless value. Several threads of a pool can call its methods at once. The bytes come from untrusted sources.
 /// So a coder checks the header against the limits before it allocates memory, and throws a typed error. It never returns an
 /// incomplete image that isn't marked with ``Image/isPartial``.
 public protocol ImageCoder: Sendable {
     /// A stable name of the coder and its settings. The images of a manager's copy with coders of its own
-    /// (``ImageManager/copy(cache:loader:coders:configuration:)``) are cached under it. Coders with equal identifiers must produce equal images. The default is `nil`: such images are cached in
-    /// memory only.
+    /// (``ImageManager/copy(cache:loader:coders:configuration:)``) are cached under it. Coders with equal identifiers must produce equal
+    /// images. The default is `nil`: such images are cached in memory only.
     var identifier: String? { get }
     /// The formats that the coder reads.
     var decodableFormats: Set<ImageFormat> { get }
@@ -21,9 +21,9 @@ public protocol ImageCoder: Sendable {
     ///   - format: the format that was recognized from the bytes, or the caller's hint.
     func canDecode(_ data: Data, format: ImageFormat?) -> Bool
 
-    /// Returns the information in the header. The bytes may be only the beginning of a file.
+    /// Returns the information in the header. The bytes may be only the start of a file.
     /// - Parameters:
-    ///   - data: the encoded image, or its beginning.
+    ///   - data: the encoded image, or its start.
     ///   - context: the limits and the check for cancellation.
     /// - Returns: the information in the header.
     /// - Throws: ``ImageError/Code/truncatedImage`` if the header is incomplete: more bytes may help.
@@ -67,14 +67,26 @@ extension ImageCoder {
     }
 
     /// Returns the information in the header, read under the default limits.
+    /// - Parameter data: the encoded image.
+    /// - Throws: ``ImageError/Code/unknownFormat``, ``ImageError/Code/corruptImage``, ``ImageError/Code/truncatedImage``, and
+    ///   ``ImageError/Code/limitExceeded``.
     public func info(of data: Data) throws(ImageError) -> ImageInfo { try info(of: data, context: DecodeContext()) }
 
     /// Decodes an image under the default limits, without support for cancellation.
+    /// - Parameters:
+    ///   - data: the encoded image.
+    ///   - options: the options for decoding.
+    /// - Throws: the errors of ``decode(_:options:context:)``.
     public func decode(_ data: Data, options: DecodeOptions = DecodeOptions()) throws(ImageError) -> Image {
         try decode(data, options: options, context: DecodeContext())
     }
 
     /// Encodes an image without support for cancellation.
+    /// - Parameters:
+    ///   - image: the image.
+    ///   - format: the format of the file.
+    ///   - options: the options for encoding.
+    /// - Throws: the errors of ``encode(_:as:options:context:)``.
     public func encode(
         _ image: Image, as format: ImageFormat, options: EncodeOptions = EncodeOptions()
     ) throws(ImageError) -> Data {
@@ -82,9 +94,9 @@ extension ImageCoder {
     }
 }
 
-/// Reads the frames of an animation one by one.
+/// Reads the frames of an animation individually.
 public protocol AnimatedImageCoder: ImageCoder {
-    /// Returns a decoder for the frames of one file.
+    /// Returns a decoder for the frames of a file.
     /// - Parameters:
     ///   - data: the encoded animation.
     ///   - options: the options to decode with.
@@ -97,7 +109,11 @@ public protocol AnimatedImageCoder: ImageCoder {
 }
 
 extension AnimatedImageCoder {
-    /// Returns a decoder for the frames of one file, under the default limits.
+    /// Returns a decoder for the frames of a file, under the default limits.
+    /// - Parameters:
+    ///   - data: the encoded image.
+    ///   - options: the options for decoding.
+    /// - Throws: the errors of ``AnimatedImageCoder/frameDecoder(for:options:context:)``.
     public func frameDecoder(
         for data: Data, options: DecodeOptions = DecodeOptions()
     ) throws(ImageError) -> any FrameDecoder {
@@ -107,31 +123,36 @@ extension AnimatedImageCoder {
 
 /// A coder whose first image takes longer, unless it was told before.
 package protocol PreparingImageCoder: ImageCoder {
-    /// Begins what the first image would wait for, and returns at once.
+    /// Starts preparations that the first image would wait for, and returns at once.
     func prepare()
 }
 
-/// The frames of one animation, in any order. Used by one thread at a time.
+/// The frames of an animation, in any order. Used by a single thread at a time.
 ///
 /// In sequence, each frame is decoded once. Seeking is cheaper than decoding from the first frame if a frame in between does
 /// not depend on earlier ones, or after frames have been decoded before: see ``seek(to:)``.
 public protocol FrameDecoder: AnyObject {
+    /// The contents of the animation's header.
     var info: ImageInfo { get }
     /// The upright size of the frames that ``nextFrame()`` returns.
     var outputSize: PixelSize { get }
 
-    /// Decodes the next frame and composes it with the frames below it; `nil` after the last one.
+    /// Decodes the next frame and composes it with the frames below it; `nil` after the last frame.
+    /// - Throws: ``ImageError/Code/corruptImage``, ``ImageError/Code/truncatedImage``, ``ImageError/Code/limitExceeded``,
+    ///   ``ImageError/Code/outOfMemory``, and ``ImageError/Code/cancelled``.
     func nextFrame() throws(ImageError) -> ImageFrame?
 
     /// Returns to the first frame.
+    /// - Throws: the errors of opening the data again.
     func rewind() throws(ImageError)
 
-    /// Moves to a frame, counted from 0, which becomes the next one. After the last frame there is none.
+    /// Moves to a frame, counted from 0, which becomes the next. After the last frame there is none.
     ///
-    /// The coders of this package begin at the nearest earlier frame that doesn't depend on those before it. From the first
+    /// The coders of this package start at the nearest earlier frame that doesn't depend on those before it. From the first
     /// seek back on, GIF, PNG and WebP also store up to eight copies of the canvas, at most 64 MB. Seeking among frames that have
     /// been decoded before then decodes at most a ninth of the animation on the way.
     /// - Parameter index: the number of the frame.
+    /// - Throws: the errors of ``nextFrame()``.
     func seek(to index: Int) throws(ImageError)
 
     /// Keeps a copy of the canvas at each frame that decoding passes and whose number is a multiple of an interval, however many
@@ -145,7 +166,9 @@ public protocol FrameDecoder: AnyObject {
 extension FrameDecoder {
     public func keepSeekPoints(every interval: Int) {}
 
-    /// Decodes all frames up to the requested one.
+    /// Decodes all frames up to the requested frame.
+    /// - Parameter index: the frame, counted from 0.
+    /// - Throws: the errors of ``nextFrame()``.
     public func seek(to index: Int) throws(ImageError) {
         try rewind()
         var passed = 0
@@ -153,6 +176,8 @@ extension FrameDecoder {
     }
 
     /// Returns a frame, counted from 0; `nil` if there is none.
+    /// - Parameter index: the frame, counted from 0.
+    /// - Throws: the errors of ``nextFrame()``.
     public func frame(at index: Int) throws(ImageError) -> ImageFrame? {
         guard index >= 0 else { return nil }
         try seek(to: index)

@@ -1,8 +1,12 @@
 internal import FoundationEssentials
 
 extension ImageCoders: ProgressiveImageCoder {
-    /// Returns a decoder that chooses a coder once the first bytes reveal the format. If that coder isn't progressive, there
-    /// are no previews, but the image is still decoded.
+    /// Returns a decoder that chooses a coder once the first bytes reveal the format. If that coder isn't progressive,
+    /// previews are unavailable, but the image is still decoded.
+    /// - Parameters:
+    ///   - options: the options for decoding.
+    ///   - context: the limits and the memory of the call, and its cancellation.
+    /// - Throws: the errors of the coder.
     public func progressiveDecoder(
         options: DecodeOptions, context: DecodeContext
     ) throws(ImageError) -> any ProgressiveDecoder {
@@ -21,7 +25,7 @@ private final class ChoosingDecoder: ProgressiveDecoder {
     private var decoder: (any ProgressiveDecoder)?
     private var hasChosen = false
 
-    /// The number of bytes after which every known format has been recognized: see ``ImageFormat``.
+    /// The number of bytes that suffice to recognize every known format: see ``ImageFormat``.
     private static let longestBeginning = 4_096
 
     init(coders: ImageCoders, options: DecodeOptions, context: DecodeContext) {

@@ -2,20 +2,25 @@ public import FoundationEssentials
 
 /// An ordered list of coders that is itself a coder. The coder that was added last is asked first.
 ///
-/// If a coder fails, the next one that can read the bytes is tried. If all fail, the first one's error is thrown.
+/// If a coder fails, the next coder that can read the bytes is tried. If all fail, the first coder's error is thrown.
 public struct ImageCoders: ImageCoder {
     /// The coders in order of increasing precedence.
     public var coders: [any ImageCoder]
 
+    /// Creates a list.
+    /// - Parameter coders: the coders, with the most preferred last.
     public init(_ coders: [any ImageCoder] = []) { self.coders = coders }
 
     /// Adds a coder, which is asked before all others.
+    /// - Parameter coder: the coder.
     public mutating func add(_ coder: any ImageCoder) { coders.append(coder) }
 
-    /// Returns the list with one more coder, which is asked before all others.
+    /// Returns the list with another coder, which is asked before all others.
+    /// - Parameter coder: the coder.
     public func adding(_ coder: any ImageCoder) -> ImageCoders { ImageCoders(coders + [coder]) }
 
     /// Removes the coders of a type, as in `manager.coders.remove(GIFCoder.self)`.
+    /// - Parameter type: the type of the coders.
     /// - Returns: the number of coders that were removed.
     @discardableResult
     public mutating func remove<Coder: ImageCoder>(_ type: Coder.Type) -> Int {
@@ -25,6 +30,9 @@ public struct ImageCoders: ImageCoder {
     }
 
     /// Replaces the coders of a type by another coder, which is asked when the last of them would have been.
+    /// - Parameters:
+    ///   - type: the type of the coders.
+    ///   - coder: the coder.
     /// - Returns: false if there is none; the list is then unchanged.
     @discardableResult
     public mutating func replace<Coder: ImageCoder>(_ type: Coder.Type, with coder: any ImageCoder) -> Bool {
@@ -53,9 +61,11 @@ public struct ImageCoders: ImageCoder {
 
     /// Returns the information in the header.
     /// - Parameters:
-    ///   - data: the encoded image, or its beginning.
+    ///   - data: the encoded image, or its start.
     ///   - hint: the format to assume if the signature is ambiguous, as in ``DecodeOptions/formatHint``.
     ///   - context: the limits and the check for cancellation.
+    /// - Throws: ``ImageError/Code/unknownFormat`` or ``ImageError/Code/formatNotEnabled`` if no coder can read the bytes, and the errors
+    ///   of the coder.
     public func info(
         of data: Data, hint: ImageFormat?, context: DecodeContext
     ) throws(ImageError) -> ImageInfo {
@@ -69,6 +79,12 @@ public struct ImageCoders: ImageCoder {
     }
 
     /// Encodes an image with the first coder that can write the format.
+    /// - Parameters:
+    ///   - image: the image.
+    ///   - format: the format of the file.
+    ///   - options: the options for encoding.
+    ///   - context: the resources of the call, and its cancellation.
+    /// - Throws: ``ImageError/Code/formatNotEnabled`` if no coder can write the format, and the errors of the coder.
     public func encode(
         _ image: Image, as format: ImageFormat, options: EncodeOptions, context: EncodeContext
     ) throws(ImageError) -> Data {
@@ -89,7 +105,13 @@ public struct ImageCoders: ImageCoder {
 
     /// Returns a frame decoder of the first animated coder that can read the bytes; `nil` if none of them is animated.
     ///
-    /// If an animated coder fails, the next one is tried.
+    /// If an animated coder fails, the next is tried.
+    /// - Parameters:
+    ///   - data: the encoded image.
+    ///   - options: the options for decoding.
+    ///   - context: the limits and the memory of the call, and its cancellation.
+    /// - Throws: ``ImageError/Code/unknownFormat`` or ``ImageError/Code/formatNotEnabled`` if no coder can read the bytes, and the errors
+    ///   of the coder.
     public func frameDecoder(
         for data: Data, options: DecodeOptions, context: DecodeContext
     ) throws(ImageError) -> (any FrameDecoder)? {
@@ -110,6 +132,11 @@ public struct ImageCoders: ImageCoder {
     }
 
     /// Returns a frame decoder under the default limits; `nil` if no coder that can read the bytes is animated.
+    /// - Parameters:
+    ///   - data: the encoded image.
+    ///   - options: the options for decoding.
+    /// - Throws: ``ImageError/Code/unknownFormat`` or ``ImageError/Code/formatNotEnabled`` if no coder can read the bytes, and the errors
+    ///   of the coder.
     public func frameDecoder(
         for data: Data, options: DecodeOptions = DecodeOptions()
     ) throws(ImageError) -> (any FrameDecoder)? {
@@ -124,8 +151,8 @@ public struct ImageCoders: ImageCoder {
         for format in Self.formats(of: data, hint: hint) {
             for coder in coders.reversed() where coder.canDecode(data, format: format) {
                 do { return try work(coder) } catch {
-                    // Another coder would find no more room, and must not be blamed for bytes that this one can read. Bytes that
-                    // crash a decoder are given to no other one.
+                    // Another coder would find no more room, and must not be blamed for bytes that this coder can read. Bytes that
+                    // crash a decoder are given to no other coder.
                     if error.isCancellation || [.overBudget, .decoderCrashed, .decodeTimedOut].contains(error.code) {
                         throw error
                     }

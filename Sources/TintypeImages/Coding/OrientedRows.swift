@@ -32,7 +32,7 @@ struct OrientedRows: ~Copyable {
         self.strip = strip
     }
 
-    /// Returns the address for the next row, or that of the last row when all have arrived.
+    /// Returns the address for the next row, or the last row's address when all have arrived.
     func rowToFill() -> UnsafeMutableRawPointer { strip.row(min(rows, stored.height - 1) % Self.stripRows) }
 
     /// Accepts the row that was filled.
@@ -106,7 +106,7 @@ struct OrientedRows: ~Copyable {
 }
 
 extension Orientation {
-    /// True if the upright picture begins with the end of a stored row.
+    /// True if the upright picture starts with the end of a stored row.
     fileprivate var isReversedAlong: Bool {
         switch self {
         case .upMirrored, .down, .rightMirrored, .left: true
@@ -114,7 +114,7 @@ extension Orientation {
         }
     }
 
-    /// True if the upright picture begins with the last stored row.
+    /// True if the upright picture starts with the last stored row.
     fileprivate var isReversedDown: Bool {
         switch self {
         case .down, .downMirrored, .right, .rightMirrored: true

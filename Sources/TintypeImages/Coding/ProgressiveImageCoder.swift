@@ -2,14 +2,15 @@ public import FoundationEssentials
 
 /// Reads images whose bytes are still arriving.
 public protocol ProgressiveImageCoder: ImageCoder {
-    /// Returns a decoder for the bytes of one file, which are appended later.
+    /// Returns a decoder for the bytes of a file, which are appended later.
     /// - Parameters:
     ///   - options: the options to decode with.
     ///   - context: the limits, the memory, and the check for cancellation.
+    /// - Throws: ``ImageError/Code/limitExceeded`` for options that no image can meet.
     func progressiveDecoder(options: DecodeOptions, context: DecodeContext) throws(ImageError) -> any ProgressiveDecoder
 }
 
-/// One image whose bytes arrive gradually. Used by one thread at a time.
+/// An image whose bytes arrive gradually. Used by a single thread at a time.
 ///
 /// It keeps its intermediate results: no byte is decoded twice for a preview. Previews have the same orientation, colors and
 /// size as the image that ``finish()`` returns.
@@ -32,8 +33,8 @@ public protocol ProgressiveDecoder: AnyObject {
 
     /// Appends the next bytes, and decodes as much as they allow.
     ///
-    /// Loads call this method. A decoder that needs earlier bytes can keep `data`, which has the memory of the load, and so needs no copy of its
-    /// own. By default, calls ``append(_:)``.
+    /// Loads call this method. A decoder that needs earlier bytes can keep `data`, which has the memory of the load, and so needs no copy
+    /// of its own. By default, calls ``append(_:)``.
     /// - Parameters:
     ///   - chunk: the next bytes of the file.
     ///   - data: all bytes of the file so far; `chunk` is their end. They must not be changed in place.
@@ -42,10 +43,12 @@ public protocol ProgressiveDecoder: AnyObject {
 
     /// Returns the picture of the bytes so far, marked as ``Image/isPartial``; `nil` if there is none yet, or if it has not
     /// changed since the last call.
+    /// - Throws: ``ImageError/Code/outOfMemory``, and the errors of the decoder.
     func preview() throws(ImageError) -> Image?
 
     /// Returns the image after all bytes have been appended. It is equal to the result of
     /// ``ImageCoder/decode(_:options:context:)``.
+    /// - Throws: the errors of ``ImageCoder/decode(_:options:context:)``.
     func finish() throws(ImageError) -> Image
 }
 

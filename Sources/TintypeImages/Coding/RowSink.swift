@@ -22,7 +22,7 @@ public struct RowSink: ~Copyable {
     private var turned: OrientedRows?
     /// Used instead of ``resampler`` for formats of more than 8 bits.
     private var deepResampler: DeepRowResampler?
-    /// The distance from one row to fill to the next: zero if there is only one row.
+    /// The distance from one row to fill to the next: zero for a single row.
     private let rowStep: Int
     /// The number of committed rows.
     public private(set) var rows = 0
@@ -75,7 +75,7 @@ public struct RowSink: ~Copyable {
 
     /// Returns the address for the next row's pixels, with room for the stored width in premultiplied RGBA of the format.
     ///
-    /// The contents are zero, or those of an earlier row of this image; ``commitRow()`` changes the address.
+    /// The contents are zero, or an earlier row of this image; ``commitRow()`` changes the address.
     public func rowToFill() -> UnsafeMutableRawPointer {
         resampler?.rowToFill() ?? turned?.rowToFill() ?? pixels.row(min(rows, stored.height - 1) * rowStep)
     }
@@ -99,6 +99,7 @@ public struct RowSink: ~Copyable {
     }
 
     /// Returns an upright copy of the picture so far. Rows that haven't arrived yet are transparent.
+    /// - Throws: ``ImageError/Code/outOfMemory``
     public func snapshot() throws(ImageError) -> PixelBuffer {
         let pool = context.pool
         if let resampled = try resampler?.snapshot(pool: pool) {
@@ -112,6 +113,7 @@ public struct RowSink: ~Copyable {
     }
 
     /// Returns the upright pixels. Rows that never arrived are transparent.
+    /// - Throws: ``ImageError/Code/outOfMemory``
     public consuming func finish() throws(ImageError) -> PixelBuffer {
         while rows < stored.height {
             rowToFill().initializeMemory(

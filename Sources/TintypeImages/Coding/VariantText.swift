@@ -1,6 +1,6 @@
-/// The spelling of values in a canonical list of parts, such as that of an image variant.
+/// The spelling of values in a canonical list of parts, such as an image variant.
 package enum VariantText {
-    /// A value in which the characters that separate parts and values are percent-encoded.
+    /// A value with the separators of parts and values percent-encoded.
     package static func escaped(_ value: String) -> String {
         guard value.utf8.contains(where: { [UInt8(ascii: "%"), UInt8(ascii: ";"), UInt8(ascii: "|")].contains($0) })
         else { return value }

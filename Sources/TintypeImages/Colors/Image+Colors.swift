@@ -1,7 +1,7 @@
 extension Image {
     /// Returns the color of a pixel, without premultiplication; `nil` outside of the image.
     ///
-    /// Pixels of every format are supported. Those of ``PixelFormat/rgbaFloat16`` can be brighter than 1.
+    /// Pixels of every format are supported. Components of ``PixelFormat/rgbaFloat16`` can be brighter than 1.
     /// - Parameters:
     ///   - x: the column, from the left.
     ///   - y: the row, from the top.
@@ -26,7 +26,7 @@ extension Image {
 
     /// Returns the average color of the image, or of its first frame.
     ///
-    /// Encoded components are averaged, each weighted by its opacity, as in the average that a thumbnail of one pixel has.
+    /// Encoded components are averaged, each weighted by its opacity, as in the average that a single-pixel thumbnail has.
     /// - Complexity: O(pixels)
     /// - Throws: ``ImageError/Code/outOfMemory``, and ``ImageError/Code/cancelled``.
     public func averageColor() throws(ImageError) -> PixelColor {

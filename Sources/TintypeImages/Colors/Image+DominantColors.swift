@@ -1,5 +1,6 @@
 /// A color that many pixels of an image have.
 public struct DominantColor: Sendable, Hashable {
+    /// The color, opaque and in sRGB.
     public let color: PixelColor
     /// The part of the opaque pixels that are closest to this color, from 0 to 1.
     public let share: Double
@@ -11,6 +12,11 @@ extension Image {
     /// The pixels of a reduction to 96 × 96 are grouped by k-means in OKLab. The first centers are chosen by distance, not at
     /// random, so that equal images have equal colors. Transparent pixels don't count. Colors brighter than white count as
     /// white.
+    ///
+    /// ```swift
+    /// let colors = try image.dominantColors(count: 3)
+    /// print(colors.map { $0.share })  // the largest first
+    /// ```
     /// - Parameter count: the largest number of colors, from 1 to 32. An image with fewer distinct colors has fewer.
     /// - Returns: the colors; none for a transparent image.
     /// - Throws: ``ImageError/Code/invalidRequest`` for another count, ``ImageError/Code/outOfMemory``, and

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Conversion between sRGB and OKLab (Ottosson, "A perceptual color space for image processing", 2020), in which equal
+/// Conversion between sRGB and OKLab (Ottosson, "A perceptual color space for image processing", 2020), where equal
 /// distances are about equal differences to the eye.
 enum OKLab {
     static func lab(_ color: SIMD3<Float>) -> SIMD3<Float> {

@@ -10,11 +10,12 @@
 /// Colors are in sRGB, or in its extended range with ``PixelFormat/rgbaFloat16`` (``ColorSpace/extendedSRGB``). Positions are
 /// in pixels from the upper left corner. Drawing is clipped to the surface.
 public struct DrawingSurface: ~Copyable {
+    /// The kind of image that is drawn.
     public let format: ImageRenderer.Format
     private var pixels: MutablePixelBuffer
     private let pool: PixelBufferPool
 
-    /// Creates a transparent surface, or a black one if its format is opaque.
+    /// Creates a transparent surface, or a black surface if its format is opaque.
     /// - Parameters:
     ///   - size: the size in pixels.
     ///   - format: the scale, opacity and pixel format of the image.
@@ -34,7 +35,11 @@ public struct DrawingSurface: ~Copyable {
 
     // MARK: Rows and pixels
 
-    /// Gives access to the pixels of one row, counted from the top: premultiplied RGBA in the surface's format.
+    /// Gives access to the pixels of a row, counted from the top: premultiplied RGBA in the surface's format.
+    /// - Parameters:
+    ///   - row: the row, counted from 0 at the top.
+    ///   - body: a closure that changes the bytes. The pointer is valid only during the call.
+    /// - Throws: the error of the closure.
     public mutating func withRow<Result, Failure: Error>(
         _ row: Int, _ body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -44,6 +49,9 @@ public struct DrawingSurface: ~Copyable {
     }
 
     /// Accesses a premultiplied pixel of an 8-bit surface.
+    /// - Parameters:
+    ///   - x: the column, counted from 0 on the left.
+    ///   - y: the row, counted from 0 at the top.
     public subscript(x: Int, y: Int) -> SIMD4<UInt8> {
         get { address(x, y).loadUnaligned(as: SIMD4<UInt8>.self) }
         set { address(x, y).storeBytes(of: newValue, as: SIMD4<UInt8>.self) }
@@ -105,7 +113,7 @@ public struct DrawingSurface: ~Copyable {
     ///   - image: the image to draw.
     ///   - x: the left edge of the image on the surface.
     ///   - y: the upper edge of the image on the surface.
-    ///   - area: the size in pixels at which the image is drawn; `nil` for its own size.
+    ///   - area: the drawn size, in pixels; `nil` for its own size.
     /// - Throws: ``ImageError/Code/limitExceeded`` for an empty size, and ``ImageError/Code/outOfMemory``.
     public mutating func draw(
         _ image: Image, x: Int = 0, y: Int = 0, size area: PixelSize? = nil

@@ -13,14 +13,15 @@
 public struct ImageRenderer: Sendable {
     /// The kind of image that a renderer creates.
     public struct Format: Sendable, Hashable {
-        /// The number of pixels per point of the image, at least 1. The size of a renderer is in pixels, whatever the scale.
+        /// The number of pixels per point of the image, at least 1. The size of a renderer is in pixels at every scale.
         public var scale: Double
-        /// True if every pixel is opaque: drawing begins with black instead of transparency, and translucent pixels are finally
+        /// True if every pixel is opaque: drawing starts with black instead of transparency, and translucent pixels are finally
         /// blended with black.
         public var isOpaque: Bool
         /// The precision and the range of the pixels. ``PixelFormat/rgbaFloat16`` can represent colors brighter than white.
         public var pixelFormat: PixelFormat
 
+        /// Creates a format. Each parameter sets the property of the same name.
         public init(scale: Double = 1, isOpaque: Bool = false, pixelFormat: PixelFormat = .rgba8) {
             self.scale = scale
             self.isOpaque = isOpaque
@@ -30,8 +31,10 @@ public struct ImageRenderer: Sendable {
 
     /// The size of the images, in pixels.
     public var size: PixelSize
+    /// The kind of the images.
     public var format: Format
 
+    /// Creates a renderer. Each parameter sets the property of the same name.
     public init(size: PixelSize, format: Format = Format()) {
         self.size = size
         self.format = format

@@ -58,7 +58,7 @@ package enum PixelBlending {
         }
     }
 
-    /// Fills a row with one color.
+    /// Fills a row with a single color.
     package static func fill(_ row: UnsafeMutableRawPointer, with color: PixelColor, count: Int, format: PixelFormat) {
         let pixel = color.premultiplied(for: format)
         switch format {

@@ -1,10 +1,15 @@
 /// A color in sRGB, not premultiplied. Components range from 0 to 1.
 public struct PixelColor: Sendable, Hashable {
+    /// The red component, from 0 to 1.
     public var red: Float
+    /// The green component, from 0 to 1.
     public var green: Float
+    /// The blue component, from 0 to 1.
     public var blue: Float
+    /// The opacity, from 0 for transparent to 1 for opaque.
     public var alpha: Float
 
+    /// Creates a color. Each parameter sets the property of the same name.
     public init(red: Float, green: Float, blue: Float, alpha: Float = 1) {
         self.red = red
         self.green = green
@@ -12,8 +17,11 @@ public struct PixelColor: Sendable, Hashable {
         self.alpha = alpha
     }
 
+    /// Transparent black.
     public static let clear = PixelColor(red: 0, green: 0, blue: 0, alpha: 0)
+    /// Opaque black.
     public static let black = PixelColor(red: 0, green: 0, blue: 0)
+    /// Opaque white.
     public static let white = PixelColor(red: 1, green: 1, blue: 1)
 
     /// Returns the color with another opacity.

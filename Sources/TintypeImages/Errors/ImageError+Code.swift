@@ -1,8 +1,12 @@
 extension ImageError {
     /// A stable name for the kind of an error. The raw value is the name in logs and in `--json` output.
     public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+        /// The stable name of the code.
         public let rawValue: String
+        /// Creates a code of a program's own.
+        /// - Parameter rawValue: the stable name of the code.
         public init(rawValue: String) { self.rawValue = rawValue }
+        /// The stable name of the code.
         public var description: String { rawValue }
 
         /// Matches any error in a `catch` clause. Disfavored, so that `case .cancelled` in a `switch` over another library's
@@ -79,9 +83,9 @@ extension ImageError.Code {
     package static let overBudget = Self(rawValue: "overBudget")
     /// The system could not provide memory.
     public static let outOfMemory = Self(rawValue: "outOfMemory")
-    /// The process that decoded the image for this one crashed, or gave an answer that makes no sense.
+    /// The process that decoded the image for this process crashed, or gave an invalid answer.
     public static let decoderCrashed = Self(rawValue: "decoderCrashed")
-    /// The process that decoded the image for this one took too long, and was ended.
+    /// The process that decoded the image for this process took too long, and was ended.
     public static let decodeTimedOut = Self(rawValue: "decodeTimedOut")
     /// The image has to be decoded in a process of its own, which can't be started.
     public static let decoderUnavailable = Self(rawValue: "decoderUnavailable")

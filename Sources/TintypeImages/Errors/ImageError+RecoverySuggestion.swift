@@ -1,7 +1,7 @@
 extension ImageError {
-    /// A sentence for people about what can be done now; `nil` if there is nothing to do but to load something else.
+    /// A sentence for people about possible remedies; `nil` if there is nothing to do but to load something else.
     ///
-    /// It is about the kind of the error. ``reason`` has what is known of this one.
+    /// It is about the kind of the error. ``reason`` has the details of this error.
     public var recoverySuggestion: String? {
         switch code {
         case .badStatus: statusCode.flatMap(Self.suggestion(forStatus:)) ?? Self.suggestions[code]

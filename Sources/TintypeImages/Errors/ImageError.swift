@@ -12,7 +12,7 @@
 public struct ImageError: Error, Sendable {
     /// The kind of the error. Codes are stable: use them for decisions and for metric labels.
     public var code: Code
-    /// The stage of loading in which the error occurred.
+    /// The stage of loading where the error occurred.
     public var stage: Stage
     /// The URL, path or key that the error is about; `nil` only for data without any of them.
     public var source: String?
@@ -30,6 +30,7 @@ public struct ImageError: Error, Sendable {
     /// A reference, so that errors stay small.
     private var box: HeadBox?
 
+    /// Creates an error. Each parameter sets the property of the same name.
     public init(
         _ code: Code, stage: Stage, source: String? = nil, reason: String, statusCode: Int? = nil,
         underlying: (any Error)? = nil
@@ -42,7 +43,8 @@ public struct ImageError: Error, Sendable {
         self.underlying = underlying
     }
 
-    /// Returns the error with a source, unless it has one.
+    /// Returns the error with a source, unless it already has a source.
+    /// - Parameter source: the URL, path or key.
     public func withSource(_ source: String) -> ImageError {
         guard self.source == nil else { return self }
         var error = self
@@ -52,7 +54,20 @@ public struct ImageError: Error, Sendable {
 
     /// The stages of loading an image.
     public enum Stage: String, Sendable, Hashable, CaseIterable {
-        case request, cache, load, decode, transform, encode, store
+        /// The check of the request, before anything is looked up.
+        case request
+        /// The lookup in the caches.
+        case cache
+        /// The transfer from the source.
+        case load
+        /// The decoding of the bytes.
+        case decode
+        /// The work of a transformer.
+        case transform
+        /// The encoding of an image to a file.
+        case encode
+        /// The write to a cache.
+        case store
     }
 }
 
@@ -65,7 +80,7 @@ extension ImageError {
 }
 
 extension ImageError: CustomStringConvertible {
-    /// The source and the reason in one line: `SOURCE: REASON`.
+    /// The source and the reason on a single line: `SOURCE: REASON`.
     public var description: String {
         guard let source else { return reason }
         return "\(source): \(reason)"

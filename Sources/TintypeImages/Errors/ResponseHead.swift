@@ -13,6 +13,7 @@ public struct ResponseHead: Sendable, Hashable {
     /// The header fields of the answer.
     public var headers: HTTPFields
 
+    /// Creates a head. Each parameter sets the property of the same name.
     public init(
         url: URL, statusCode: Int? = nil, mimeType: String? = nil, networkProtocol: String? = nil,
         headers: HTTPFields = [:]

@@ -25,6 +25,7 @@ extension Image {
     /// none.
     ///
     /// Loads do this with the URL if their request has no scale.
+    /// - Parameter name: the name of a file, such as `icon@2x.png`.
     public func scaled(forName name: String) -> Image {
         let scale = Self.scale(ofName: name)
         return scale == 1 ? self : scaled(to: scale)

@@ -13,12 +13,16 @@ extension Image {
 
     /// Returns the image scaled down proportionally until the pixels of all frames use at most a number of bytes; the image
     /// itself if they already do.
+    /// - Parameters:
+    ///   - limit: the largest number of bytes.
+    ///   - pool: the pool to take memory from.
+    /// - Throws: ``ImageError/Code/outOfMemory`` and ``ImageError/Code/cancelled``.
     public func scaledDown(toBytes limit: Int, pool: PixelBufferPool = .shared) throws(ImageError) -> Image {
         let (frames, bytesPerPixel) = (animation?.frameCount ?? 1, pixels.format.bytesPerPixel)
         return try resized(to: size.scaled(toBytes: limit, bytesPerPixel: bytesPerPixel, frames: frames), pool: pool)
     }
 
-    /// Returns the image with other pixels. Those of the later frames of an animation are changed when they are due.
+    /// Returns the image with other pixels. Later frames of an animation are changed when they are due.
     package func mappingPixels(
         _ change: @escaping @Sendable (PixelBuffer) throws(ImageError) -> PixelBuffer
     ) throws(ImageError) -> Image {

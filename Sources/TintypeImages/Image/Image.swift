@@ -1,9 +1,14 @@
 /// A picture: upright pixels, with the properties of their source. If its source moves, it also has an ``animation``.
 ///
-/// An image never changes, and copying one copies a reference. Its pixels are premultiplied RGBA; see ``PixelBuffer``. Those of an animation
-/// are its first frame; the others are decoded when they are due.
+/// An image never changes, and copying it copies a reference. Its pixels are premultiplied RGBA; see ``PixelBuffer``. The pixels
+/// of an animation are its first frame; the others are decoded when they are due.
+///
+/// ```swift
+/// let image = try Image(data: data)
+/// print(image.size, image.format?.rawValue ?? "drawn", image.isAnimated)
+/// ```
 public struct Image: Sendable {
-    /// The contents of an image: one object, so that copies are cheap and caches can tell whether the image is still in use.
+    /// The contents of an image: a single object, so that copies are cheap and caches can tell whether the image is still in use.
     package final class Storage: Sendable {
         let pixels: PixelBuffer
         let properties: Properties
@@ -37,6 +42,7 @@ public struct Image: Sendable {
         public var scale: Double = 1
         /// The number of times that an animation is played; 0 to repeat it forever.
         public var loopCount = 0
+        /// The color space of the source. Pixels are converted to sRGB unless the options keep the color space.
         public var colorSpace = ColorSpace.sRGB
         /// The bits of a color component in the source, such as 10 for many AVIF files.
         public var bitsPerComponent = 8
@@ -62,24 +68,32 @@ public struct Image: Sendable {
         /// The options that the image was decoded with.
         public var decodeOptions = DecodeOptions()
 
+        /// Creates the properties of a drawn image.
         public init() {}
     }
 
     package let storage: Storage
 
     /// Creates a still image.
+    /// - Parameters:
+    ///   - pixels: the upright pixels.
+    ///   - properties: the properties besides the pixels.
     public init(pixels: PixelBuffer, properties: Properties = Properties()) {
         storage = Storage(pixels, properties)
     }
 
-    /// Creates an animation of decoded frames, all of which stay in memory; `nil` without frames, or if their sizes differ. A single frame
+    /// Creates an animation of decoded frames that all stay in memory; `nil` without frames, or if their sizes differ. A single frame
     /// makes a still image.
+    /// - Parameters:
+    ///   - frames: the frames, of the same size.
+    ///   - properties: the properties besides the pixels.
     public init?(frames: [ImageFrame], properties: Properties = Properties()) {
         guard let animation = AnimatedImage(frames: frames, properties: properties) else { return nil }
         self.init(animation)
     }
 
-    /// Creates an image that moves. One frame makes a still image.
+    /// Creates an image that moves. A single frame makes a still image.
+    /// - Parameter animation: the animation.
     public init(_ animation: AnimatedImage) { self = animation.poster.with(animation.isAnimated ? animation : nil) }
 
     package init(storage: Storage) { self.storage = storage }
@@ -89,22 +103,32 @@ public struct Image: Sendable {
     /// The frames of an image that moves; `nil` for a still image.
     ///
     /// Images from a memory cache have the same object as long as they are there, so that all players share its decoded frames. So have all
-    /// previews of one load, and its final image: the animation grows while its bytes arrive. See ``ImageRequest/isProgressive``.
+    /// previews of a load, and its final image: the animation grows while its bytes arrive. See ``ImageRequest/isProgressive``.
     public var animation: AnimatedImage? { storage.animation }
+    /// All properties of the image except its pixels.
     public var properties: Properties { storage.properties }
 
     /// The upright size in pixels.
     public var size: PixelSize { pixels.size }
+    /// The format that the image was decoded from; `nil` for a drawn image.
     public var format: ImageFormat? { storage.properties.format }
+    /// The number of pixels per point, at least 1.
     public var scale: Double { storage.properties.scale }
+    /// The number of times that an animation is played; 0 to repeat it forever.
     public var loopCount: Int { storage.properties.loopCount }
+    /// The color space of the pixels.
     public var colorSpace: ColorSpace { storage.properties.colorSpace }
+    /// False if every pixel is known to be opaque.
     public var hasAlpha: Bool { storage.properties.hasAlpha }
+    /// True if colors may be brighter than the white of a standard display.
     public var isHighDynamicRange: Bool { storage.properties.isHighDynamicRange }
+    /// The metadata of the source, such as EXIF.
     public var metadata: ImageMetadata { storage.properties.metadata }
+    /// True if the image has an ``animation``.
     public var isAnimated: Bool { storage.animation != nil }
     /// True if the source is truncated, or if more of it is expected.
     public var isPartial: Bool { storage.properties.isPartial || animation?.isPartial == true }
+    /// True if a transformer made the image.
     public var isTransformed: Bool { storage.properties.isTransformed }
     /// True if the image was drawn from a vector source, SVG or PDF. Its pixels are sharp at the size that it was decoded at.
     public var isVector: Bool { storage.properties.isVector }
@@ -114,17 +138,19 @@ public struct Image: Sendable {
         return size.width <= source.width && size.height <= source.height
     }
 
-    /// The duration of one pass through the frames; zero for a still image.
+    /// The duration of a pass through the frames; zero for a still image.
     public var duration: Duration { storage.animation?.duration ?? .zero }
 
     /// The memory of the image, in bytes: the pixels, the metadata and the color profile, and of an animation the bytes, or the frames that
     /// it was made of. Frames that players keep are not part of it.
     public var memoryCost: Int { storage.memoryCost }
 
-    /// Returns true if both are the same image, not merely equal ones.
+    /// Returns true if both are the same image, not merely equal images.
+    /// - Parameter other: the other image.
     public func isIdentical(to other: Image) -> Bool { storage === other.storage }
 
     /// Returns the same pixels with changed properties. An animation is played as often as they say.
+    /// - Parameter change: a closure that changes the properties.
     public func with(_ change: (inout Properties) -> Void) -> Image {
         var properties = storage.properties
         change(&properties)
@@ -135,12 +161,12 @@ public struct Image: Sendable {
         return Image(storage: Storage(pixels, properties, animation: animation, companion: companion))
     }
 
-    /// Returns the same image as the first frame of an animation, or as a still one.
+    /// Returns the same image as the first frame of an animation, or as a still image.
     package func with(_ animation: AnimatedImage?) -> Image {
         guard animation !== storage.animation else { return self }
         var properties = storage.properties
         properties.loopCount = animation?.loopCount ?? 0
-        // One first frame in memory: that which the animation has.
+        // The first frame is in memory only once: the animation has it.
         let pixels = animation?.poster.pixels ?? pixels
         return Image(storage: Storage(pixels, properties, animation: animation, companion: companion))
     }
@@ -161,6 +187,7 @@ public struct Image: Sendable {
 package protocol ImageCompanion: AnyObject, Sendable {}
 
 extension Image: CustomStringConvertible {
+    /// The format, the size, and the frames, for logs.
     public var description: String {
         let moving = animation.map { ", \($0.frameCount) frames in \($0.duration)" } ?? ""
         return "\(format?.rawValue ?? "image") \(size)\(moving)"

@@ -1,15 +1,16 @@
 public import FoundationEssentials
 
 extension ImageFormat {
-    /// The number of bytes at the beginning that ``init(sniffing:)`` examines.
+    /// The number of bytes at the start that ``init(sniffing:)`` examines.
     public static let sniffedBytes = 4_096
 
     /// Recognizes a format by its signature; `nil` if the signature is unknown.
     ///
-    /// One or two letters are never enough: an HTML page is not SVG, and a text that begins with `BM` is not a BMP. Where a format allows
+    /// A letter or two are never enough: an HTML page is not SVG, and a text that starts with `BM` is not a BMP. Where a format allows
     /// more in front of its contents than is examined, such as a long comment or compression in SVG, the bytes are taken for that format,
-    /// and its reader tells what they are. Sources: the specifications of the formats, and the WHATWG's "MIME Sniffing Standard", section 6.1.
-    /// - Parameter data: the beginning of a file.
+    /// and its reader decides. Sources: the specifications of the formats, and the WHATWG's "MIME Sniffing Standard", section
+    /// 6.1.
+    /// - Parameter data: the start of a file.
     /// - Complexity: O(1); examines at most the first ``sniffedBytes`` bytes.
     public init?(sniffing data: Data) {
         let signature = [UInt8](data.prefix(32))
@@ -35,7 +36,7 @@ extension ImageFormat {
             return .jxl
         }
         if head.has("%PDF-") { return .pdf }
-        // SVG is the one format here that is served in gzip (SVG 1.1, appendix F).
+        // SVG is the only format here that is served in gzip (SVG 1.1, appendix F).
         if begins(0x1F_8B08, count: 3) { return .svg }
         if camera(head) { return .raw }
         // TIFF 6.0 and BigTIFF, in both byte orders. Canon's CR2 has its mark in bytes that TIFF leaves unused.
@@ -43,7 +44,7 @@ extension ImageFormat {
         return head.has("MM\0*") || head.has("II+\0") || head.has("MM\0+") ? .tiff : nil
     }
 
-    /// Returns true for camera files whose signature isn't that of TIFF: Fujifilm, Olympus, Panasonic, Canon (CRW), Minolta and
+    /// Returns true for camera files whose signature isn't TIFF's: Fujifilm, Olympus, Panasonic, Canon (CRW), Minolta and
     /// Sigma.
     private static func camera(_ head: [UInt8]) -> Bool {
         if head.has("FUJIFILM"), head.has("CCD-RAW ", at: 8) { return true }
@@ -71,8 +72,8 @@ extension ImageFormat {
         return nil
     }
 
-    /// Recognizes the brands of an ISO base media file (ISO/IEC 14496-12, section 4.3): first the major one, then the
-    /// compatible ones.
+    /// Recognizes the brands of an ISO base media file (ISO/IEC 14496-12, section 4.3): first the major brand, then the
+    /// compatible brands.
     private static func isoMedia(_ head: [UInt8]) -> ImageFormat? {
         guard head.count >= 12, head[4..<8].elementsEqual("ftyp".utf8) else { return nil }
         let length = head[0..<4].reduce(0) { $0 << 8 | Int($1) }
@@ -129,7 +130,7 @@ extension ImageFormat {
         }
     }
 
-    /// Text without its byte order mark. Of UTF-16, only characters of ASCII are right, which is what names and signs of markup are.
+    /// Text without its byte order mark. Of UTF-16, only characters of ASCII are right, which names and signs of markup consist of.
     private static func inUTF8(_ head: [UInt8]) -> [UInt8] {
         if head.starts(with: [0xEF, 0xBB, 0xBF]) { return Array(head.dropFirst(3)) }
         let isLittle = head.starts(with: [0xFF, 0xFE]) || head.starts(with: [0x3C, 0x00])

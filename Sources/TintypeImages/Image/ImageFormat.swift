@@ -2,24 +2,41 @@
 public struct ImageFormat: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     /// A short lower-case name, such as `jpeg`.
     public let rawValue: String
+    /// Creates a format.
+    /// - Parameter rawValue: the name, in lowercase.
     public init(rawValue: String) { self.rawValue = rawValue }
+    /// The name of the format.
     public var description: String { rawValue }
 }
 
 extension ImageFormat {
+    /// JPEG (ITU-T T.81).
     public static let jpeg = Self(rawValue: "jpeg")
+    /// PNG, and animated PNG (PNG, third edition).
     public static let png = Self(rawValue: "png")
+    /// GIF, and animated GIF (GIF89a).
     public static let gif = Self(rawValue: "gif")
+    /// WebP, lossy, lossless, and animated (RFC 9649).
     public static let webp = Self(rawValue: "webp")
+    /// A Windows or OS/2 bitmap.
     public static let bmp = Self(rawValue: "bmp")
+    /// A Windows icon or cursor.
     public static let ico = Self(rawValue: "ico")
+    /// TIFF and BigTIFF (TIFF 6.0).
     public static let tiff = Self(rawValue: "tiff")
+    /// AVIF, with images and sequences in AV1.
     public static let avif = Self(rawValue: "avif")
+    /// HEIF with images in HEVC.
     public static let heic = Self(rawValue: "heic")
+    /// HEIF with images in another coding.
     public static let heif = Self(rawValue: "heif")
+    /// JPEG XL (ISO/IEC 18181).
     public static let jxl = Self(rawValue: "jxl")
+    /// SVG, compressed with gzip or not.
     public static let svg = Self(rawValue: "svg")
+    /// PDF (ISO 32000).
     public static let pdf = Self(rawValue: "pdf")
+    /// A camera file, such as DNG, CR2, or NEF.
     public static let raw = Self(rawValue: "raw")
 
     /// The formats that ``init(sniffing:)`` recognizes, and RAW, which needs a hint to tell it from TIFF.
@@ -86,12 +103,12 @@ extension ImageFormat {
 
     /// Adds the media types and file name extensions of a format of the program's own, for the whole process.
     ///
-    /// A type or an extension that Tintype knows keeps its meaning. Registering a format again replaces what was registered before; the formats
-    /// in ``known`` can't be changed.
+    /// A type or an extension that Tintype knows keeps its meaning. Registering a format again replaces the earlier registration; the
+    /// formats in ``known`` can't be changed.
     /// - Parameters:
     ///   - format: The format.
-    ///   - mimeTypes: Its media types, the usual one first. Entries on disk are stored with it.
-    ///   - fileExtensions: Its file name extensions without the dot, the usual one first.
+    ///   - mimeTypes: Its media types, the most common first. Entries on disk are stored with it.
+    ///   - fileExtensions: Its file name extensions without the dot, the most common first.
     ///   - storesAlpha: True if its pixels can be transparent.
     public static func register(
         _ format: ImageFormat, mimeTypes: [String], fileExtensions: [String], storesAlpha: Bool = true
@@ -116,6 +133,7 @@ extension ImageFormat {
     public var storesAlpha: Bool { facts?.storesAlpha ?? true }
 
     /// Creates the format with a media type. Parameters such as `; charset=` are ignored.
+    /// - Parameter mimeType: the media type, such as `image/jpeg`.
     public init?(mimeType: String) {
         // ASCII, so that nothing is looked up in the tables of Unicode: each load asks.
         let type = String(
@@ -129,6 +147,7 @@ extension ImageFormat {
     }
 
     /// Creates the format with a file name extension, in any case, without the dot.
+    /// - Parameter fileExtension: the extension, such as `jpg`.
     public init?(fileExtension: String) {
         let wanted = fileExtension.lowercased()
         guard let match = Self.format({ $0.extensions.contains(wanted) }) else { return nil }
@@ -138,7 +157,7 @@ extension ImageFormat {
 
 extension ImageFormat {
     /// Returns the format to assume if the signature is ambiguous: ``raw`` for the file name or media type of a camera file,
-    /// whose signature is often that of TIFF; `nil` for all others.
+    /// whose signature is often TIFF's; `nil` for all others.
     ///
     /// The result is meant for ``DecodeOptions/formatHint``. Loads use it if their request has no hint.
     /// - Parameters:

@@ -1,14 +1,19 @@
-/// One picture of an animation, with its duration.
+/// A picture of an animation, with its duration.
 public struct ImageFrame: Sendable, Equatable {
+    /// The pixels of the whole picture.
     public let pixels: PixelBuffer
     /// The duration of the frame; zero for a still image.
     public let duration: Duration
 
+    /// Creates a frame. Each parameter sets the property of the same name.
     public init(pixels: PixelBuffer, duration: Duration = .zero) {
         self.pixels = pixels
         self.duration = duration
     }
 
     /// Creates a frame from the pixels of an image, or of its first frame.
+    /// - Parameters:
+    ///   - image: the picture.
+    ///   - duration: the time on the screen.
     public init(_ image: Image, duration: Duration) { self.init(pixels: image.pixels, duration: duration) }
 }

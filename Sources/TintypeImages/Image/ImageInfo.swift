@@ -1,12 +1,14 @@
 /// The contents of an image's header, which can be read without decoding the image.
 public struct ImageInfo: Sendable, Hashable {
+    /// The format that the bytes were recognized as.
     public var format: ImageFormat
     /// The size of the pixels as they are stored, before ``orientation`` is applied.
     public var size: PixelSize
+    /// The turn and the mirroring that make the stored pixels upright.
     public var orientation: Orientation
     /// The number of frames: 1 for a still image.
     public var frameCount: Int
-    /// The number of pages of a document, such as a PDF or TIFF; 1 for other formats. The other properties are those of the page that
+    /// The number of pages of a document, such as a PDF or TIFF; 1 for other formats. The other properties belong to the page that
     /// was read.
     public var pageCount = 1
     /// The number of times that an animation is played, 0 to repeat it forever; `nil` for a still image.
@@ -15,7 +17,7 @@ public struct ImageInfo: Sendable, Hashable {
     public var frameDurations: [Duration]
     /// False if the header proves that every pixel is opaque. If it does not, only the decoded image can tell.
     public var hasAlpha: Bool
-    /// The bits of one component of a pixel; 8 for images with a palette, whose colors have 8 bits.
+    /// The bits of a component of a pixel; 8 for images with a palette, whose colors have 8 bits.
     public var bitsPerComponent: Int
     /// True for colors in PQ or HLG (ITU-R BT.2100).
     public var isHighDynamicRange: Bool
@@ -26,6 +28,7 @@ public struct ImageInfo: Sendable, Hashable {
     /// False if the data ends before the last frame, so that there may be more frames than were counted.
     public var isComplete: Bool
 
+    /// Creates a description. Each parameter sets the property of the same name.
     public init(
         format: ImageFormat, size: PixelSize, orientation: Orientation = .up, frameCount: Int = 1,
         loopCount: Int? = nil,
@@ -53,6 +56,7 @@ public struct ImageInfo: Sendable, Hashable {
         /// The number of its components: 1 for brightness alone, 3 for each color.
         public var components: Int
 
+        /// Creates a description. Each parameter sets the property of the same name.
         public init(size: PixelSize, components: Int) {
             self.size = size
             self.components = components
@@ -61,5 +65,6 @@ public struct ImageInfo: Sendable, Hashable {
 
     /// The upright size, after ``orientation`` is applied.
     public var displaySize: PixelSize { orientation.display(size) }
+    /// True if there are several frames.
     public var isAnimated: Bool { frameCount > 1 }
 }

@@ -1,6 +1,8 @@
 /// Pixels that a single owner is writing. ``freeze()`` turns them into a ``PixelBuffer``, without a copy.
 public struct MutablePixelBuffer: ~Copyable {
+    /// The size, in pixels.
     public let size: PixelSize
+    /// The components of a pixel.
     public let format: PixelFormat
     /// The distance between the beginnings of two rows, in bytes.
     public let bytesPerRow: Int
@@ -34,16 +36,24 @@ public struct MutablePixelBuffer: ~Copyable {
         self.memory = memory
     }
 
+    /// The number of columns.
     public var width: Int { size.width }
+    /// The number of rows.
     public var height: Int { size.height }
+    /// The size of the memory, with the gaps between rows.
     public var byteCount: Int { bytesPerRow * height }
 
     /// Returns the address of a row, which is valid as long as the buffer, or the buffer that it was frozen into, exists.
+    /// - Parameter row: the row, counted from 0 at the top.
     public func row(_ row: Int) -> UnsafeMutableRawPointer {
         precondition(row >= 0 && row < height, "row \(row) of \(height)")
         return memory.base + row * bytesPerRow
     }
 
+    /// Calls a closure with the memory of all rows.
+    /// - Parameter body: the closure. The pointer is valid only during the call.
+    /// - Returns: the result of the closure.
+    /// - Throws: the error of the closure.
     public mutating func withUnsafeMutableBytes<Result, Failure: Error>(
         _ body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -74,6 +84,7 @@ public struct MutablePixelBuffer: ~Copyable {
     /// - Parameters:
     ///   - rows: the number of written rows, from the top; the others are transparent in the copy.
     ///   - pool: the memory for the copy.
+    /// - Throws: ``ImageError/Code/outOfMemory``
     public func snapshot(rows: Int? = nil, pool: PixelBufferPool = .shared) throws(ImageError) -> PixelBuffer {
         let copy = try MutablePixelBuffer(size: size, format: format, cleared: false, pool: pool)
         let written = min(rows ?? height, height) * bytesPerRow

@@ -23,8 +23,10 @@ public enum Orientation: Int, Sendable, Hashable, CaseIterable {
     public var swapsSides: Bool { rawValue >= 5 }
 
     /// Returns the upright size for a stored size.
+    /// - Parameter stored: the size of the stored pixels.
     public func display(_ stored: PixelSize) -> PixelSize { swapsSides ? stored.transposed : stored }
 
     /// Returns the stored size for an upright size: the inverse of ``display(_:)``.
+    /// - Parameter display: the upright size.
     public func stored(_ display: PixelSize) -> PixelSize { swapsSides ? display.transposed : display }
 }

@@ -8,6 +8,7 @@ extension PixelBuffer {
     ///   - target: the new format.
     ///   - pool: the memory for the pixels.
     /// - Returns: the converted pixels.
+    /// - Throws: ``ImageError/Code/outOfMemory`` and ``ImageError/Code/cancelled``.
     public func converted(
         to target: PixelFormat, pool: PixelBufferPool = .shared
     ) throws(ImageError) -> PixelBuffer {
@@ -22,7 +23,10 @@ extension PixelBuffer {
         return result.freeze()
     }
 
-    /// Returns the four premultiplied components of one pixel of any format. 1 is the maximum of the integer formats.
+    /// Returns the four premultiplied components of a pixel of any format. 1 is the maximum of the integer formats.
+    /// - Parameters:
+    ///   - x: the column, counted from 0 on the left.
+    ///   - y: the row, counted from 0 at the top.
     public func component(x: Int, y: Int) -> SIMD4<Float> {
         precondition(x >= 0 && x < width, "column \(x) of \(width)")
         return withRow(y) { row in

@@ -3,6 +3,7 @@ extension PixelBuffer {
     /// - Parameters:
     ///   - orientation: the orientation of the stored pixels.
     ///   - pool: the memory for the pixels.
+    /// - Throws: ``ImageError/Code/outOfMemory`` and ``ImageError/Code/cancelled``.
     public func oriented(_ orientation: Orientation, pool: PixelBufferPool = .shared) throws(ImageError) -> PixelBuffer
     {
         guard orientation != .up else { return self }
@@ -14,7 +15,7 @@ extension PixelBuffer {
         return target.freeze()
     }
 
-    /// Writes the target row by row. If sides are exchanged, it works in blocks: the part of the source for 16 target rows, one
+    /// Writes the target row by row. If sides are exchanged, it works in blocks: the part of the source for 16 target rows, a
     /// cache line in each of 64 rows, then stays in the first-level cache.
     private func copy<Pixel: BitwiseCopyable>(
         as: Pixel.Type, into target: borrowing MutablePixelBuffer, _ orientation: Orientation

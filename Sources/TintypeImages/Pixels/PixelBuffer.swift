@@ -1,9 +1,11 @@
-/// Immutable pixels: a size, a format, and rows that begin at multiples of 64 bytes.
+/// Immutable pixels: a size, a format, and rows that start at multiples of 64 bytes.
 ///
 /// To create a buffer, fill a ``MutablePixelBuffer`` and freeze it. Its memory returns to the pool when the last image that
 /// uses it is gone.
 public final class PixelBuffer: Sendable {
+    /// The size, in pixels.
     public let size: PixelSize
+    /// The components of a pixel.
     public let format: PixelFormat
     /// The distance between the beginnings of two rows, in bytes: a multiple of 64, at least the length of a row.
     public let bytesPerRow: Int
@@ -16,7 +18,7 @@ public final class PixelBuffer: Sendable {
         self.bytesPerRow = bytesPerRow
     }
 
-    /// Creates a buffer of mapped memory that nobody writes any longer, and that is unmapped with the buffer. The caller unmaps the memory
+    /// Creates a buffer of mapped memory that is no longer written, and unmapped with the buffer. The caller unmaps the memory
     /// if the result is `nil`: where the pixels don't fit, and where a copy is better, because the system limits the number of mappings.
     package convenience init?(
         mapped base: UnsafeMutableRawPointer, count: Int, size: PixelSize, format: PixelFormat
@@ -29,20 +31,34 @@ public final class PixelBuffer: Sendable {
             bytesPerRow: layout.bytesPerRow)
     }
 
+    /// The number of columns.
     public var width: Int { size.width }
+    /// The number of rows.
     public var height: Int { size.height }
 
     /// The cost of the buffer in a cache: `bytesPerRow × height`.
     public var byteCount: Int { bytesPerRow * height }
 
     /// Gives access to all rows. The bytes of a row after its pixels are undefined.
+    ///
+    /// ```swift
+    /// let red = image.pixels.withUnsafeBytes { bytes in
+    ///     bytes[3 * image.pixels.bytesPerRow]  // row 3, column 0 of 8-bit RGBA
+    /// }
+    /// ```
+    /// - Parameter body: a closure that reads the bytes. The pointer is valid only during the call.
+    /// - Throws: the error of the closure.
     public func withUnsafeBytes<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try body(UnsafeRawBufferPointer(start: memory.base, count: byteCount))
     }
 
-    /// Gives access to the pixels of one row.
+    /// Gives access to the pixels of a row.
+    /// - Parameters:
+    ///   - row: the row, counted from 0 at the top.
+    ///   - body: a closure that reads the bytes. The pointer is valid only during the call.
+    /// - Throws: the error of the closure.
     public func withRow<Result, Failure: Error>(
         _ row: Int, _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -51,7 +67,10 @@ public final class PixelBuffer: Sendable {
             UnsafeRawBufferPointer(start: memory.base + row * bytesPerRow, count: width * format.bytesPerPixel))
     }
 
-    /// Returns the four components of one pixel of an 8-bit buffer. ``component(x:y:)`` supports every format.
+    /// Returns the four components of a pixel of an 8-bit buffer. ``component(x:y:)`` supports every format.
+    /// - Parameters:
+    ///   - x: the column, counted from 0 on the left.
+    ///   - y: the row, counted from 0 at the top.
     public subscript(x: Int, y: Int) -> SIMD4<UInt8> {
         precondition(format == .rgba8 && x >= 0 && x < width, "column \(x) of \(width), \(format)")
         return withRow(y) { $0.loadUnaligned(fromByteOffset: x * 4, as: SIMD4<UInt8>.self) }

@@ -2,7 +2,7 @@
 ///
 /// Fresh memory is expensive: the kernel clears each page when it is first used, which can take as long as decoding a JPEG. The
 /// pool allocates blocks in size classes (eight for each power of two, so at most an eighth is unused) and keeps up to ``limit``
-/// bytes of free ones.
+/// bytes of free blocks.
 ///
 /// - Complexity: allocating and releasing a block are O(1).
 public final class PixelBufferPool: Sendable {
@@ -35,7 +35,7 @@ public final class PixelBufferPool: Sendable {
         public var freeBytes: Int
         /// The number of bytes in use.
         public var usedBytes: Int
-        /// The largest number of bytes that were in use at one time.
+        /// The largest number of bytes that were in use at the same time.
         public var peakBytes: Int
         /// The number of blocks that were reused.
         public var reused: Int
@@ -43,10 +43,13 @@ public final class PixelBufferPool: Sendable {
         public var allocated: Int
     }
 
+    /// Creates a pool.
+    /// - Parameter limit: the most memory of free blocks that the pool keeps.
     public init(limit: ByteCount) { self.limit = limit }
 
     deinit { drain() }
 
+    /// The memory in use, and the reuse of blocks so far.
     public var statistics: Statistics {
         state.withLock {
             Statistics(
@@ -68,12 +71,13 @@ public final class PixelBufferPool: Sendable {
     }
 
     /// Observes a source of memory pressure and drains the pool accordingly; `nil` ends the observation.
+    /// - Parameter pressure: the source of memory pressure; `nil` for none.
     public func observe(_ pressure: MemoryPressure?) {
         subscription.replace(with: pressure) { [weak self] _ in self?.drain() }
     }
 
     /// Returns a block of at least `bytes` bytes, or `nil` if the system has no memory.
-    /// - Parameter cleared: false if the contents may be those of an earlier image.
+    /// - Parameter cleared: false if the contents may come from an earlier image.
     func take(_ bytes: Int, cleared: Bool) -> PixelMemory? {
         let capacity = Self.sizeClass(bytes)
         let kept = state.withLock { state -> UInt? in

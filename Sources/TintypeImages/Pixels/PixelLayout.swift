@@ -1,4 +1,4 @@
-/// The memory layout of a ``PixelBuffer``: rows that begin at multiples of 64 bytes.
+/// The memory layout of a ``PixelBuffer``: rows that start at multiples of 64 bytes.
 package struct PixelLayout: Sendable, Hashable {
     /// The distance between the beginnings of two rows, in bytes.
     package let bytesPerRow: Int

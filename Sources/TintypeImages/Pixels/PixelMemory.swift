@@ -1,7 +1,7 @@
 internal import Glibc
 
-/// One block of memory for pixels, returned to its pool with the last reference.
-// Sendable: the fields never change. The bytes are written only through `MutablePixelBuffer`, which has one owner, and
+/// A block of memory for pixels, returned to its pool with the last reference.
+// Sendable: the fields never change. The bytes are written only through `MutablePixelBuffer`, which has a single owner, and
 // only read once a `PixelBuffer` shares them.
 final class PixelMemory: @unchecked Sendable {
     let base: UnsafeMutableRawPointer
@@ -19,12 +19,12 @@ final class PixelMemory: @unchecked Sendable {
         if let pool { pool.giveBack(base, capacity: capacity) } else { munmap(base, capacity) }
     }
 
-    /// The size from which blocks are mapped individually with huge pages: the page faults of a fresh 48 MB block cost 18.8 ms,
+    /// The minimum size of blocks that are mapped individually with huge pages: the page faults of a fresh 48 MB block cost 18.8 ms,
     /// about as much as decoding a JPEG of that size into it, and 1.9 ms with huge pages.
     static let mappingThreshold = 4 << 20
     static let hugePage = 2 << 20
 
-    /// Returns true if fresh blocks are zero: the kernel clears what is mapped, malloc reuses what the program has freed.
+    /// Returns true if fresh blocks are zero: the kernel clears mapped memory, malloc reuses memory that the program has freed.
     static func isZeroWhenAllocated(_ capacity: Int) -> Bool { capacity >= mappingThreshold }
 
     /// Allocates a block of at least `capacity` bytes, aligned to 64 bytes or more, with undefined contents.

@@ -1,13 +1,17 @@
 /// A width and a height in pixels.
 public struct PixelSize: Hashable, Sendable, CustomStringConvertible {
+    /// The number of columns.
     public var width: Int
+    /// The number of rows.
     public var height: Int
 
+    /// Creates a size. Each parameter sets the property of the same name.
     public init(width: Int, height: Int) {
         self.width = width
         self.height = height
     }
 
+    /// An empty size.
     public static let zero = PixelSize(width: 0, height: 0)
 
     /// True if a side is zero or negative, which is not possible for an image.
@@ -22,13 +26,14 @@ public struct PixelSize: Hashable, Sendable, CustomStringConvertible {
     /// The size with width and height exchanged.
     public var transposed: PixelSize { PixelSize(width: height, height: width) }
 
+    /// The width and the height, such as `1600x900`.
     public var description: String { "\(width)x\(height)" }
 }
 
 extension PixelSize {
     /// Returns this size scaled to fit into a box.
     ///
-    /// The side that limits the size becomes equal to that of the box. With `preservingAspectRatio`, the other side follows,
+    /// The side that limits the size becomes equal to the box's. With `preservingAspectRatio`, the other side follows,
     /// rounded up to at least 1. An empty size or box leaves the size unchanged.
     /// - Parameters:
     ///   - box: the box.
@@ -52,7 +57,7 @@ extension PixelSize {
         return result
     }
 
-    /// Returns the smallest proportional size whose sides are at least those of a box, rounded up; this size if it is smaller.
+    /// Returns the smallest proportional size whose sides are at least as long as a box's, rounded up; this size if it is smaller.
     func scaled(toCover box: PixelSize) -> PixelSize {
         guard !isEmpty, !box.isEmpty, box.width < width, box.height < height else { return self }
         let isWide = Double(box.width) * Double(height) > Double(box.height) * Double(width)
@@ -64,6 +69,10 @@ extension PixelSize {
     /// Returns the largest proportional size whose pixels use at most `limit` bytes, with `frames` frames of `bytesPerPixel`.
     ///
     /// Each side is at least 1. If the shorter side would be less, the longer side uses the whole limit.
+    /// - Parameters:
+    ///   - limit: the largest number of bytes.
+    ///   - bytesPerPixel: the bytes of a pixel: 4 or 8.
+    ///   - frames: the number of frames.
     public func scaled(toBytes limit: Int, bytesPerPixel: Int = 4, frames: Int = 1) -> PixelSize {
         guard !isEmpty else { return PixelSize(width: 1, height: 1) }
         let pixels = max(1, limit / max(1, bytesPerPixel) / max(1, frames))

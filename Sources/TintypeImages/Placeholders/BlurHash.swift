@@ -11,6 +11,7 @@ public struct BlurHash: Sendable, Hashable, CustomStringConvertible {
     /// The number of vertical components, from 1 to 9.
     public let yComponents: Int
 
+    /// The characters of the hash.
     public var description: String { string }
 
     /// The digits after the number of components.
@@ -18,7 +19,7 @@ public struct BlurHash: Sendable, Hashable, CustomStringConvertible {
 
     /// Creates a hash from a string.
     /// - Parameter string: the hash.
-    /// - Throws: ``ImageError/Code/corruptImage`` for a string that is no BlurHash.
+    /// - Throws: ``ImageError/Code/corruptImage`` for a string that isn't a BlurHash.
     public init(_ string: String) throws(ImageError) {
         func malformed(_ reason: String) -> ImageError {
             ImageError(.corruptImage, stage: .decode, reason: "the string is no BlurHash: \(reason)")
@@ -109,9 +110,9 @@ public struct BlurHash: Sendable, Hashable, CustomStringConvertible {
     /// 32 pixels are enough for the longer side: the picture has few details, and can be enlarged smoothly.
     /// - Parameters:
     ///   - size: the size in pixels. A hash doesn't have the proportions of its image.
-    ///   - punch: the contrast; 1 for that of the image.
+    ///   - punch: the contrast; 1 for the image's own.
     /// - Throws: ``ImageError/Code/transformFailed`` for a contrast that is negative or not finite,
-    ///   ``ImageError/Code/limitExceeded`` for an empty size or one above 4,096 pixels, ``ImageError/Code/outOfMemory``, and
+    ///   ``ImageError/Code/limitExceeded`` for an empty size or a size above 4,096 pixels, ``ImageError/Code/outOfMemory``, and
     ///   ``ImageError/Code/cancelled``.
     public func image(size: PixelSize, punch: Double = 1) throws(ImageError) -> Image {
         try ParameterCheck("a BlurHash").check("punch", punch, in: 0...1_000)

@@ -5,15 +5,23 @@ internal import Glibc
 /// "ThumbHash").
 ///
 /// Store it with the URL of an image, and show its picture until the image is there.
+///
+/// ```swift
+/// let hash = try ThumbHash(image)  // when a picture is uploaded
+/// let placeholder = try ThumbHash(base64: hash.base64).image()  // where it will be shown
+/// ```
 public struct ThumbHash: Sendable, Hashable, CustomStringConvertible {
+    /// The bytes of the hash: 5 to 25.
     public let bytes: Data
 
     /// The hash in Base64.
     public var base64: String { bytes.base64EncodedString() }
+    /// The hash in Base64.
     public var description: String { base64 }
 
     /// Creates a hash from its bytes.
-    /// - Throws: ``ImageError/Code/corruptImage`` for bytes that are no ThumbHash.
+    /// - Parameter bytes: the bytes of the hash.
+    /// - Throws: ``ImageError/Code/corruptImage`` for bytes that aren't a ThumbHash.
     public init(bytes: Data) throws(ImageError) {
         guard let header = ThumbHashHeader(Array(bytes.prefix(6))) else {
             throw Self.malformed("it has \(bytes.count) bytes")
@@ -26,7 +34,8 @@ public struct ThumbHash: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Creates a hash from Base64.
-    /// - Throws: ``ImageError/Code/corruptImage`` for a string that is no ThumbHash.
+    /// - Parameter base64: the hash in Base64.
+    /// - Throws: ``ImageError/Code/corruptImage`` for a string that isn't a ThumbHash.
     public init(base64: String) throws(ImageError) {
         guard base64.utf8.count <= 100, let bytes = Data(base64Encoded: base64) else {
             throw Self.malformed("the string isn't Base64 of a hash")
@@ -43,6 +52,7 @@ public struct ThumbHash: Sendable, Hashable, CustomStringConvertible {
     /// Creates the hash of an image, or of its first frame.
     ///
     /// An image with a side above 100 pixels is reduced to 100 pixels first.
+    /// - Parameter image: the image to hash.
     /// - Throws: ``ImageError/Code/outOfMemory``, and ``ImageError/Code/cancelled``.
     public init(_ image: Image) throws(ImageError) {
         let context = TransformContext.current
@@ -98,7 +108,7 @@ public struct ThumbHash: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// The constants at the beginning of a ThumbHash: 24 and 16 bits, and 8 for alpha.
+/// The constants at the start of a ThumbHash: 24 and 16 bits, and 8 for alpha.
 struct ThumbHashHeader {
     /// The average luminance, and the average differences of yellow to blue, and of red to green.
     var luminance: Float = 0
@@ -195,7 +205,7 @@ struct ThumbHashWaves {
         }
         self.header = header
         luminance = read(header.components, header.luminanceScale)
-        // A quarter more saturation makes up for what quantization loses.
+        // A quarter more saturation makes up for the loss by quantization.
         yellowBlue = read((3, 3), header.yellowBlueScale * 1.25)
         redGreen = read((3, 3), header.redGreenScale * 1.25)
         alpha = header.hasAlpha ? read((5, 5), header.alphaScale) : []

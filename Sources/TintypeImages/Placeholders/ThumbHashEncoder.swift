@@ -27,7 +27,7 @@ struct ThumbHashEncoder {
                 colors.append(SIMD4<Double>(pixel))
             }
         }
-        // Pixels are premultiplied, so the sum of color divided by that of alpha is the average.
+        // Pixels are premultiplied, so the sum of color divided by the sum of alpha is the average.
         let sum = colors.reduce(SIMD4<Double>.zero, +)
         let average = sum.w > 0 ? sum / sum.w : .zero
         hasAlpha = colors.contains { $0.w < 1 }
@@ -70,7 +70,7 @@ struct ThumbHashEncoder {
         var channel = Channel(constant: wave(values, 0, 0), scale: 0)
         channel.factors = ThumbHashWaves.indices(components).map { wave(values, $0.x, $0.y) }
         channel.scale = channel.factors.reduce(0) { max($0, abs($1)) }
-        // Without variation, factors are 0, as in the reference. Rounding errors are no variation.
+        // Without variation, factors are 0, as in the reference. Rounding errors don't count as variation.
         if channel.scale < 1e-6 {
             channel.scale = 0
             channel.factors = channel.factors.map { _ in 0 }

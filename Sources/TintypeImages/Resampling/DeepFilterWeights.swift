@@ -1,13 +1,13 @@
 internal import CKernels
 
-/// The source samples and floating-point weights for each destination sample in one direction. The weights of a sample add up
-/// to one.
+/// The source samples and floating-point weights for each destination sample in a direction. The weights of a sample add up
+/// to 1.
 struct DeepFilterWeights {
     private(set) var spans: [cresample_deep_span] = []
     private(set) var weights: [Float] = []
     /// The largest number of source samples for a destination sample.
     private(set) var longestSpan = 0
-    /// The largest number of destination samples that one source sample contributes to.
+    /// The largest number of destination samples that a source sample contributes to.
     private(set) var mostOpen = 1
 
     /// Calculates the weights.
@@ -28,7 +28,7 @@ struct DeepFilterWeights {
             weights += taps.map { Float($0 / sum) }
             longestSpan = max(longestSpan, taps.count)
         }
-        // Spans begin and end in order.
+        // Spans start and end in order.
         var oldest = 0
         for (newest, span) in spans.enumerated() {
             while spans[oldest].first + spans[oldest].count <= span.first { oldest += 1 }

@@ -2,10 +2,10 @@ internal import CKernels
 
 /// Scales an image of 16-bit components, integers or half-precision numbers, as its rows arrive.
 ///
-/// The filter is that of ``RowResampler``, applied to premultiplied components in single precision: integers are within
+/// The filter is the same as in ``RowResampler``, applied to premultiplied components in single precision: integers are within
 /// 1/65,535 of the exact result. No integer color exceeds its alpha. The colors of high dynamic range are not limited.
 ///
-/// The direction in which rows become shorter is processed first, so that the work is proportional to the pixels and not to the
+/// The direction that shortens rows is processed first, so that the work is proportional to the pixels and not to the
 /// product of the long sides.
 /// sides.
 ///

@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// The source samples and weights for each destination sample in one direction.
+/// The source samples and weights for each destination sample in a direction.
 ///
-/// Weights are fixed-point numbers. Those of a sample add up to exactly one, so that an area of one color keeps it.
+/// Weights are fixed-point numbers. The weights of a sample add up to exactly 1, so that a uniform area keeps its color.
 struct FilterWeights {
     /// The source samples of a destination sample. Samples beyond the end of the source have weight zero.
     struct Span {
@@ -23,8 +23,8 @@ struct FilterWeights {
     /// The `count` of the longest span.
     private(set) var longestSpan = 0
 
-    /// Numbers of this size have no fraction, so that adding and subtracting it rounds. A call of `round` for each weight, since x86-64 has no
-    /// instruction for it without SSE 4.1, took 1.5 % of the time of a thumbnail.
+    /// Numbers of this size have no fraction, so that adding and subtracting it rounds. A call of `round` for each weight, since x86-64 has
+    /// no instruction for it without SSE 4.1, took 1.5 % of the time of a thumbnail.
     private static let integers = 0x1.8p52
 
     /// Calculates the weights.
@@ -34,7 +34,7 @@ struct FilterWeights {
     ///   - target: the number of destination samples.
     ///   - part: the destination samples to calculate; `nil` for all.
     ///   - group: an even number. Spans are extended to a multiple of it with weights of zero.
-    ///   - maximumBits: the largest number of fractional bits for which the sums don't overflow.
+    ///   - maximumBits: the largest number of fractional bits that keeps the sums from overflowing.
     init(source: Int, extent: Double? = nil, target: Int, part: Range<Int>? = nil, group: Int, maximumBits: Int) {
         let count = part?.count ?? target
         let extent = extent ?? Double(source)
@@ -46,14 +46,14 @@ struct FilterWeights {
         }
     }
 
-    /// Adds a span with the weights of `taps`, normalized to a sum of one.
+    /// Adds a span with the weights of `taps`, normalized to a sum of 1.
     private mutating func append(_ taps: [Double], first: Int, group: Int) {
         let padding = first % 2
         let count = (padding + taps.count + group - 1) / group * group
         spans.append(Span(first: first - padding, count: count, offset: weights.count))
         longestSpan = max(longestSpan, count)
         if padding == 1 { weights.append(0) }
-        // The rounding error of one weight is added to the next. So the sum is exact, and the error has a high frequency.
+        // The rounding error of a weight is added to the next. So the sum is exact, and the error has a high frequency.
         let unit = Double(1 << bits) / taps.reduce(0, +)
         var carry = 0.0
         for tap in taps {
@@ -65,7 +65,7 @@ struct FilterWeights {
         for _ in (padding + taps.count)..<count { weights.append(0) }
     }
 
-    /// Returns the number of fractional bits for which the largest weight fits. It is about `1 / stretch`, and up to 1.3 times
+    /// Returns the number of fractional bits that the largest weight leaves room for. It is about `1 / stretch`, and up to 1.3 times
     /// that at an edge, where a part of the filter is missing.
     private static func bits(stretch: Double, maximum: Int) -> Int {
         let largest = Double(Int16.max) * stretch / 1.5

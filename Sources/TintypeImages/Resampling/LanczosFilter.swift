@@ -7,7 +7,7 @@ package enum LanczosFilter {
     /// values from there on, which are not normalized.
     /// - Parameters:
     ///   - source: the number of source samples.
-    ///   - extent: the number of source samples, from the first one, that the target shows.
+    ///   - extent: the number of source samples, from the first, that the target shows.
     ///   - part: the target samples to calculate; `nil` for all.
     package static func forEachSample(
         source: Int, extent: Double, target: Int, part: Range<Int>? = nil,
@@ -37,7 +37,7 @@ package enum LanczosFilter {
 
     /// The Lanczos window with three lobes, at equal steps.
     ///
-    /// The sines of equal steps are calculated by rotation, which takes a tenth of the time of calculating each one.
+    /// The sines of equal steps are calculated by rotation, which takes a tenth of the time of calculating each.
     private struct Window {
         private let step: Double
         private let fastStep: Rotation

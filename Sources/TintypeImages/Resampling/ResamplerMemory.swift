@@ -1,6 +1,6 @@
-/// The working memory of a ``RowResampler``: the last source rows, the sums of unfinished rows, and one row between the passes.
+/// The working memory of a ``RowResampler``: the last source rows, the sums of unfinished rows, and a row between the passes.
 ///
-/// All of it is one block from the pool. No memory is allocated per row.
+/// All of it is a single block from the pool. No memory is allocated per row.
 struct ResamplerMemory {
     /// The number of blocks of 16 pixels in a source row.
     let blocks: Int
@@ -52,7 +52,7 @@ struct ResamplerMemory {
         sumRows == 0 ? sums : sums + y % sumRows * blocks * 64
     }
 
-    /// Returns the addresses of source rows, beginning with a row.
+    /// Returns the addresses of source rows, starting with a row.
     func rows(from row: Int) -> UnsafeMutablePointer<UnsafePointer<UInt8>?> { addresses + row % capacity }
 
     /// Returns the memory for a source row, in place of the row `capacity` rows above it.

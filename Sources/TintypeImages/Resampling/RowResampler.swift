@@ -5,13 +5,13 @@ internal import CKernels
 ///
 /// The filter is Lanczos with three lobes (Duchon, "Lanczos filtering in one and two dimensions", 1979), stretched to the scale
 /// when it shrinks an image, and applied to premultiplied components. Components are within 1/255 of the exact result (4/255 if
-/// an image becomes much narrower and much higher at once). An area of one color keeps that color, and no color exceeds its
+/// an image becomes much narrower and much higher at once). An area of a uniform color keeps that color, and no color exceeds its
 /// alpha.
 ///
 /// Rows are first summed vertically, at the source's width, then filtered horizontally.
 ///
 /// - Complexity: O(source pixels + target pixels), times about six for each direction; memory for at most 32 source
-///   rows, or 16 and the sums of eight rows (a source pixel in a sum takes 16 bytes), whatever the scale.
+///   rows, or 16 and the sums of eight rows (a source pixel in a sum takes 16 bytes), at every scale.
 package struct RowResampler: ~Copyable {
     private let source: PixelSize
     private let narrower: RowNarrower?
@@ -26,8 +26,7 @@ package struct RowResampler: ~Copyable {
     /// The first unfinished destination row.
     private var firstOpen = 0
 
-    /// The largest height of the filter, in rows, for which the source rows themselves are stored and each destination row is
-    /// summed at once.
+    /// The largest height of the filter, in rows that stores the source rows themselves and sums each destination row at once.
     private static let keptRows = 32
     private static let batchRows = 16
 
@@ -102,7 +101,8 @@ package struct RowResampler: ~Copyable {
         commitRow()
     }
 
-    /// Returns the memory that the next row is filtered from, with room for `source.width` pixels: a coder that decodes into it saves the copy.
+    /// Returns the memory that the next row is filtered from, with room for `source.width` pixels: a coder that decodes into it saves the
+    /// copy.
     func rowToFill() -> UnsafeMutableRawPointer { narrower?.rowToFill() ?? memory.row(nextRow) }
 
     /// Adds the row that was filled.
@@ -122,6 +122,8 @@ package struct RowResampler: ~Copyable {
     }
 
     /// Returns a copy of the finished rows; the rows below are transparent.
+    /// - Parameter pool: the pool to take memory from.
+    /// - Throws: ``ImageError/Code/outOfMemory``
     package func snapshot(pool: PixelBufferPool = .shared) throws(ImageError) -> PixelBuffer {
         try destination.snapshot(rows: firstOpen, pool: pool)
     }
@@ -146,12 +148,12 @@ package struct RowResampler: ~Copyable {
         }
     }
 
-    /// Adds the rows from `start` to the last one to every destination row that they contribute to.
+    /// Adds the rows from `start` to the last to every destination row that they contribute to.
     private mutating func addBatch(from start: Int) {
         var y = firstOpen
         while y < destination.height, vertical.spans[y].first < nextRow {
             let span = vertical.spans[y]
-            // Spans and batches begin and end at even rows: a last odd row is followed by a weight of zero.
+            // Spans and batches start and end at even rows: a last odd row is followed by a weight of zero.
             let end = min(span.end, nextRow + nextRow % 2)
             add(rows: max(span.first, start)..<end, to: y, begins: span.first >= start)
             y += 1

@@ -31,7 +31,7 @@ package struct DataURL {
         guard !data.isEmpty else { throw ImageError(.emptyBody, stage: .load, reason: "the data: URL has no data") }
     }
 
-    /// Decodes the escapes. A `%` that begins none stands for itself.
+    /// Decodes the escapes. A `%` that starts none stands for itself.
     private static func percentDecoded(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(bytes.count)

@@ -1,6 +1,12 @@
 extension Duration {
+    /// Returns a duration of minutes.
+    /// - Parameter count: the number of minutes.
     public static func minutes(_ count: Int) -> Duration { .seconds(count * 60) }
+    /// Returns a duration of hours.
+    /// - Parameter count: the number of hours.
     public static func hours(_ count: Int) -> Duration { .seconds(count * 3_600) }
+    /// Returns a duration of days of 24 hours.
+    /// - Parameter count: the number of days.
     public static func days(_ count: Int) -> Duration { .seconds(count * 86_400) }
 
     /// The duration in seconds, with the precision of a `Double`.
@@ -23,7 +29,7 @@ extension Duration {
 }
 
 extension Duration {
-    /// The longest time limit. Longer ones overflow clocks, and never expire in practice.
+    /// The longest time limit. Longer durations overflow clocks, and never expire in practice.
     package static let longestLimit = Duration.seconds(10 * 365 * 86_400)
 
     /// A time limit in the range that clocks can handle.

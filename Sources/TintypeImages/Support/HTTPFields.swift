@@ -1,6 +1,6 @@
 /// The header fields of an HTTP message, by name. The case of names does not matter.
 ///
-/// Repeated fields are one field whose values are joined with commas (RFC 9110, section 5.3).
+/// Repeated fields are a single field whose values are joined with commas (RFC 9110, section 5.3).
 public struct HTTPFields: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     /// Sorted by name, which makes small collections faster than a dictionary would.
     private var fields: [Field] = []
@@ -23,17 +23,20 @@ public struct HTTPFields: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     public init() {}
 
     /// Creates a collection of fields from a dictionary.
+    /// - Parameter fields: the names and values.
     public init(_ fields: [String: String]) {
         for (name, value) in fields { self[name] = value }
     }
 
+    /// Creates fields from a literal. Values of repeated names are joined.
+    /// - Parameter elements: names and values.
     public init(dictionaryLiteral elements: (String, String)...) {
         self.init(joining: elements.map { (name: $0, value: $1) })
     }
 
     /// Creates a collection from fields in their order, and joins the values of those that are repeated.
     package init(joining list: [(name: String, value: String)]) {
-        // Many fields added one after another would move each other too often. Moving numbers takes less time than moving texts.
+        // Many fields added individually would move each other too often. Moving numbers takes less time than moving texts.
         let starts = list.map { Self.start(of: $0.name) }
         let order = list.indices.sorted {
             starts[$0] != starts[$1] ? starts[$0] < starts[$1] : Self.order(list[$0].name, list[$1].name) < 0
@@ -53,6 +56,7 @@ public struct HTTPFields: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     }
 
     /// The value of a field; `nil` if there is none. Setting `nil` removes the field.
+    /// - Parameter name: the name of the field, in any case.
     public subscript(name: String) -> String? {
         get {
             let place = place(of: name)
@@ -77,20 +81,23 @@ public struct HTTPFields: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         Dictionary(fields.map { ($0.name.lowercased(), $0.value) }) { "\($0), \($1)" }
     }
 
-    /// True if there are no fields.
+    /// True if it has no fields.
     public var isEmpty: Bool { fields.isEmpty }
 
-    /// Adds a value to those of a field.
+    /// Adds a value to a field's values.
+    /// - Parameters:
+    ///   - name: the name of the field, in any case.
+    ///   - value: the value.
     public mutating func add(_ name: String, _ value: String) {
         self[name] = self[name].map { "\($0), \(value)" } ?? value
     }
 
-    /// Replaces fields with those of a dictionary. An empty value removes a field.
+    /// Replaces fields with a dictionary's. An empty value removes a field.
     package mutating func merge(_ other: [String: String]) {
         for (name, value) in other { self[name] = value.isEmpty ? nil : value }
     }
 
-    /// The index of a field, or the one at which it would be inserted.
+    /// The index of a field, or its insertion index.
     private func place(of name: String) -> (index: Int, exists: Bool) {
         let start = Self.start(of: name)
         var range = 0..<fields.count
@@ -104,8 +111,8 @@ public struct HTTPFields: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         return (range.lowerBound, false)
     }
 
-    /// The first eight bytes of a name in lowercase, as a number that is ordered like the name. Numbers are compared much faster than texts, and
-    /// a download compares dozens of names.
+    /// The first eight bytes of a name in lowercase, as a number that is ordered like the name. Numbers are compared much faster than
+    /// texts, and a download compares dozens of names.
     private static func start(of name: String) -> UInt64 {
         name.withBytes { bytes in
             (0..<8).reduce(0) { $0 << 8 | ($1 < bytes.count ? UInt64(lowercase(bytes[$1])) : 0) }

@@ -117,7 +117,7 @@ final class KernelPressure: PressureSignals {
     /// The observed descriptors; for tests.
     var descriptors: [Int32] { state.withLock { $0.sources.map(\.descriptor) } }
 
-    /// Reads a small file from its beginning.
+    /// Reads a small file from its start.
     private func text(of descriptor: Int32) -> String {
         var buffer = [UInt8](repeating: 0, count: 4096)
         let count = pread(descriptor, &buffer, buffer.count, 0)

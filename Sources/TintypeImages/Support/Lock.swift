@@ -2,7 +2,7 @@ public import Glibc
 
 /// A mutual-exclusion lock around a value. Copies share the lock and the value.
 ///
-/// Tintype has one lock type so that ThreadSanitizer can follow every lock: `Synchronization.Mutex` keeps its slow path in a
+/// Tintype has a single lock type so that ThreadSanitizer can follow every lock: `Synchronization.Mutex` keeps its slow path in a
 /// library that is not instrumented, which causes false reports. An uncontended `withLock` costs about 16 ns.
 ///
 /// No code of another component (a delegate, a coder, a continuation) is ever called while the lock is held.
@@ -18,7 +18,7 @@ package struct Lock<State: ~Copyable>: @unchecked Sendable {
 
     /// Runs `body` with exclusive access to the value.
     ///
-    /// The signature is that of `Mutex.withLock` (SE-0433): a value that isn't `Sendable` can neither leave the lock nor enter
+    /// The signature is the same as `Mutex.withLock` (SE-0433): a value that isn't `Sendable` can neither leave the lock nor enter
     /// it while a reference remains elsewhere.
     // Inlinable, and so is the type, because other modules would call it without knowing the types, which takes several times as long.
     @inlinable @inline(__always)
@@ -37,7 +37,7 @@ package struct Lock<State: ~Copyable>: @unchecked Sendable {
     /// Runs `body` with exclusive access to the value, without the compiler's check that no part of it leaves the lock.
     ///
     /// Use it for a value that is not `Sendable` and is passed to a closure of the caller, which the compiler can't follow. The
-    /// caller has to prove that one thread at a time uses any part that leaves the lock.
+    /// caller has to prove that only a single thread at a time uses any part that leaves the lock.
     @inlinable @inline(__always)
     package func withLockUnchecked<Result, Failure: Error>(
         _ body: (inout State) throws(Failure) -> Result
@@ -65,7 +65,7 @@ package struct Lock<State: ~Copyable>: @unchecked Sendable {
     }
 }
 
-/// The mutex and the value of a ``Lock``, in one block of memory: a load creates about ten locks.
+/// The mutex and the value of a ``Lock``, in a single block of memory: a load creates about ten locks.
 ///
 /// They are behind pointers, because Swift checks each use of an object's variable for overlapping access. The mutex already prevents that,
 /// and the check costs as much as the mutex.

@@ -18,6 +18,7 @@ public final class MemoryPressure: Sendable {
         /// All programs wait for memory at once, or the control group has reached its limit.
         case critical
 
+        /// Compares the severity.
         public static func < (left: Level, right: Level) -> Bool { left.rawValue < right.rawValue }
     }
 
@@ -30,7 +31,7 @@ public final class MemoryPressure: Sendable {
         public func cancel() { end() }
     }
 
-    /// An owner's observation of at most one source of pressure.
+    /// An owner's observation of a single source, or none, of pressure.
     package final class Subscription: Sendable {
         private let observation = Lock<Observation?>(nil)
 
@@ -95,7 +96,7 @@ protocol PressureSignals: Sendable {
     func close()
 }
 
-/// The reason why there are no signals, until somebody logs it.
+/// The reason why there are no signals, until it is logged.
 private final class AbsenceOfSignals: Sendable {
     private let reason = Lock<String?>(nil)
 

@@ -1,5 +1,5 @@
-/// Elements in the order of their priority. Elements of the same priority are in the order in which they were added, whenever
-/// they got the priority.
+/// Elements in the order of their priority. Elements of the same priority keep the order of their addition, even if they got
+/// the priority later.
 ///
 /// - Complexity: O(log *n*), amortized.
 package struct PriorityQueue<Element> {

@@ -44,7 +44,7 @@ package final class QueuedWait<Value: Sendable>: Sendable {
         }
     }
 
-    /// Calls `listener` when the wait ends, at once if it has ended. A wait has one listener.
+    /// Calls `listener` when the wait ends, at once if it has ended. A wait has a single listener.
     package func onEnd(_ listener: @escaping @Sendable (Value) -> Void) {
         if let early = end(unless: .listening(listener)) { listener(early) }
     }
@@ -61,7 +61,7 @@ package final class QueuedWait<Value: Sendable>: Sendable {
         }
     }
 
-    /// Enters the queue and waits for the end, as the one listener.
+    /// Enters the queue and waits for the end, as the only listener.
     ///
     /// The wait is cancelable before it enters, so that work that a queue starts at once sees every cancellation.
     /// - Parameters:
@@ -92,7 +92,7 @@ package final class QueuedWait<Value: Sendable>: Sendable {
             if ticket != 0 { leave(ticket) }
         }
         // Shows ThreadSanitizer that everything before the end happens before everything after the wait. A continuation orders
-        // them too, but in a library that is not instrumented: one that is resumed before it is awaited looks like a race.
+        // them too, but in a library without instrumentation: a continuation that is resumed before it is awaited looks like a race.
         state.withLock { _ in }
         return value
     }

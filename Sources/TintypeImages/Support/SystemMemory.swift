@@ -52,7 +52,7 @@ package struct SystemMemory {
         var limits: [Int] = []
         while true {
             let folder = parts.isEmpty ? mount : "\(mount)/\(parts.joined(separator: "/"))"
-            // "max", and in version 1 a number near Int.max, mean that there is no limit.
+            // "max", and in version 1 a number near Int.max, mean no limit.
             if let text = lines(of: "\(folder)/\(file)").first, let bytes = Int(text), bytes > 0, bytes < 1 << 60 {
                 limits.append(bytes)
             }

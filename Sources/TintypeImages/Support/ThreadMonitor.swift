@@ -44,6 +44,6 @@ struct ThreadMonitor: ~Copyable, @unchecked Sendable {
         pthread_cond_timedwait(condition, mutex, &deadline)
     }
 
-    /// Wakes one waiting thread.
+    /// Wakes a waiting thread.
     func signal() { pthread_cond_signal(condition) }
 }

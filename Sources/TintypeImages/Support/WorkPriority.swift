@@ -9,12 +9,12 @@ public final class WorkPriority: Sendable {
 
     private struct State {
         var value: ImagePriority
-        /// Usually the only one, which then takes no array.
+        /// Usually the only observer, which then takes no array.
         var firstObserver: Observer?
         /// Few at a time: an array costs less than a dictionary.
         var otherObservers: [Observer] = []
         var nextObserver = 0
-        /// The number of the last change that was reserved, and of the last one that took effect.
+        /// The number of the last change that was reserved, and of the last change that took effect.
         var lastReserved = 0
         var lastApplied = 0
         /// The value that the last reserved change leads to.
@@ -27,6 +27,8 @@ public final class WorkPriority: Sendable {
 
     private let state: Lock<State>
 
+    /// Creates a priority.
+    /// - Parameter value: the initial value.
     public init(_ value: ImagePriority = .normal) {
         state = Lock(State(value: value, reserved: value, told: value))
     }
@@ -34,7 +36,7 @@ public final class WorkPriority: Sendable {
     /// The current priority.
     ///
     /// Observers are notified of a change before the setter returns, unless another thread is already notifying them; then that
-    /// thread reports this change too. The last value that an observer receives is the current one.
+    /// thread reports this change too. The last value that an observer receives is the current value.
     public var value: ImagePriority {
         get { state.withLock { $0.value } }
         set {
@@ -54,7 +56,7 @@ public final class WorkPriority: Sendable {
         }
     }
 
-    /// Applies a change, unless a later one has been applied.
+    /// Applies a change, unless a later change has been applied.
     package func set(_ value: ImagePriority, change: Int) {
         let isTold = state.withLock { state in
             guard change > state.lastApplied else { return true }
@@ -104,7 +106,7 @@ public final class WorkPriority: Sendable {
     public func stopObserving(_ token: Int) {
         state.withLock { state in
             if state.firstObserver?.token == token { return state.firstObserver = nil }
-            // From the end: the work that ends is seldom the one that was queued first.
+            // From the end: the work that ends is seldom the oldest in the queue.
             guard let index = state.otherObservers.lastIndex(where: { $0.token == token }) else { return }
             state.otherObservers.remove(at: index)
         }

@@ -3,19 +3,21 @@ internal import Glibc
 
 /// A pool of a limited number of threads for work that computes or blocks, most urgent first.
 ///
-/// Decoding and file access must not occupy Swift's cooperative threads, of which there are only as many as cores: a slow disk
+/// Decoding and file access must not occupy Swift's cooperative threads, since there are only as many as cores: a slow disk
 /// would stop every task of the program. A queue starts its threads when there is work for them, at most ``width`` of them.
 ///
 /// - Complexity: adding, canceling and moving work to another priority are O(log *n*) in the waiting work.
 public final class WorkQueue: Sendable {
-    /// The queue for decoding and transforming, with one thread per core.
+    /// The queue for decoding and transforming, with a thread for each core.
     public static let processing = WorkQueue(
         label: "processing", width: max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))))
 
     /// The queue for files. Reads wait for the disk, so it has more threads than cores.
     public static let files = WorkQueue(label: "files", width: 4)
 
+    /// The name of the queue's threads.
     public let label: String
+    /// The largest number of threads.
     public let width: Int
     /// True if, of work with the same priority, the newest is first; false if the oldest is.
     public let newestFirst: Bool
@@ -47,7 +49,7 @@ public final class WorkQueue: Sendable {
     /// If the calling task is canceled while the work is waiting, it never runs. Running work can check the closure that it
     /// receives, and should end soon after a cancellation.
     /// - Parameters:
-    ///   - priority: the priority of the work, which can change while it waits; `nil` for a normal one that never changes.
+    ///   - priority: the priority of the work, which can change while it waits; `nil` for a normal priority that never changes.
     ///   - work: the work. It receives a closure that returns true after a cancellation.
     /// - Returns: the result of `work`.
     /// - Throws: ``ImageError/Code/cancelled``, and the errors of `work`.
@@ -86,7 +88,7 @@ private final class WorkQueueCore: Sendable {
         var waiting: PriorityQueue<Work>
         var running = 0
         var threads = 0
-        /// The threads without work. The one that slept last is woken first, since the processor's caches still have its memory.
+        /// The threads without work. The thread that slept last is woken first, since the processor's caches still have its memory.
         var sleepers: [ThreadSleep] = []
         var isClosed = false
     }
@@ -197,7 +199,7 @@ private final class WorkQueueCore: Sendable {
     }
 }
 
-/// The sleep of a thread, which another thread ends. It may end before it begins.
+/// The sleep of a thread, which another thread ends. It may end before it starts.
 // Sendable: a semaphore is meant for several threads.
 private final class ThreadSleep: @unchecked Sendable {
     private let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)

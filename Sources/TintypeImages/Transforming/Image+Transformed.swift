@@ -2,6 +2,10 @@ extension Image {
     /// Returns the result of a transformer for this image. The later frames of an animation are transformed when they are due.
     ///
     /// Runs on the calling thread. An empty sequence of transformers returns the image unchanged.
+    ///
+    /// ```swift
+    /// let avatar = try image.transformed(.resize(width: 64, height: 64, mode: .aspectFill).circle())
+    /// ```
     /// - Parameter transformer: the transformer.
     /// - Returns: the transformed image.
     /// - Throws: ``ImageError/Code/transformFailed``, or the ``ImageError`` that the transformer throws;
@@ -30,7 +34,7 @@ extension Image {
         }.get()
     }
 
-    /// Returns the result of one transformer, with the metadata of this image unless the transformer changes it.
+    /// Returns the result of a transformer, with the metadata of this image unless the transformer changes it.
     func applying(_ transformer: any ImageTransformer) throws -> Image {
         try TransformContext.current.checkCancellation()
         let result = try transformer.transform(firstFrame).with { $0.isTransformed = true }
@@ -44,7 +48,7 @@ extension Image {
             if new.decodeOptions == defaults.decodeOptions { new.decodeOptions = source.decodeOptions }
             if new.bitsPerComponent == defaults.bitsPerComponent { new.bitsPerComponent = source.bitsPerComponent }
             if new.scale == defaults.scale { new.scale = source.scale }
-            // The color space stays the same, unless the transformer specifies another one.
+            // The color space stays the same, unless the transformer specifies another.
             if new.colorSpace == defaults.colorSpace, result.pixels.format == pixels.format {
                 new.colorSpace = source.colorSpace
                 new.isHighDynamicRange = source.isHighDynamicRange

@@ -18,11 +18,11 @@ public protocol ImageTransformer: Sendable {
     /// orientation, color space, decode options. The default is `true`.
     var preservesMetadata: Bool { get }
 
-    /// The size at which a source can be decoded for this transformer, such as twice the size that it makes; `nil`, the
+    /// The size that suffices when a source is decoded for this transformer, such as twice the size of its result; `nil`, the
     /// default, for its full size.
     ///
     /// A load whose first transformer has such a size decodes a larger source so that both sides are at least as long, with
-    /// its proportions preserved. A side of 1 follows the other one. The result of the transformer must look the same.
+    /// its proportions preserved. A side of 1 follows the other. The result of the transformer must look the same.
     var suggestedDecodeSize: PixelSize? { get }
 
     /// Returns the new image. Called on a thread of the processing queue.
@@ -51,6 +51,8 @@ public struct ImageTransformers: ImageTransformer {
     /// The transformers, without nested sequences.
     public let transformers: [any ImageTransformer]
 
+    /// Creates a pipeline.
+    /// - Parameter transformers: the transformers, in the order of their work.
     public init(_ transformers: [any ImageTransformer]) {
         self.transformers = transformers.flatMap { ($0 as? ImageTransformers)?.transformers ?? [$0] }
     }
@@ -61,7 +63,7 @@ public struct ImageTransformers: ImageTransformer {
     /// True if all of the transformers preserve metadata.
     public var preservesMetadata: Bool { transformers.allSatisfy(\.preservesMetadata) }
 
-    /// That of the first transformer.
+    /// Taken from the first transformer.
     public var suggestedDecodeSize: PixelSize? { transformers.first?.suggestedDecodeSize }
 
     public func transform(_ image: Image) throws -> Image {
@@ -92,12 +94,16 @@ public struct ClosureTransformer: ImageTransformer {
 
 extension ImageTransformer where Self == ClosureTransformer {
     /// A transformer that calls a closure.
+    /// - Parameters:
+    ///   - key: the part of the cache key that names the work.
+    ///   - body: a closure that transforms an image.
     public static func closure(
         key: String, _ body: @escaping @Sendable (Image) throws -> Image
     ) -> ClosureTransformer { ClosureTransformer(key: key, body) }
 }
 
 extension ImageTransformer {
-    /// Returns a sequence of this transformer and another one.
+    /// Returns a sequence of this transformer and another.
+    /// - Parameter next: the transformer to apply afterwards.
     public func then(_ next: any ImageTransformer) -> ImageTransformers { ImageTransformers([self, next]) }
 }

@@ -42,7 +42,7 @@ struct ParameterCheck {
         }
     }
 
-    /// - Throws: ``ImageError/Code/transformFailed`` for a negative distance, or one that is larger than any image.
+    /// - Throws: ``ImageError/Code/transformFailed`` for a negative distance, or a distance larger than any image.
     func check(distance parameter: String, _ value: Int) throws(ImageError) {
         guard value >= 0, value <= Self.longestSide else {
             throw error(parameter, value, "0 to \(Self.longestSide)")

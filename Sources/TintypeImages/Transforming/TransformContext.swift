@@ -9,7 +9,7 @@ public struct TransformContext: Sendable {
     public var pool: PixelBufferPool
     private let isCancelled: @Sendable () -> Bool
 
-    /// The environment of the transformer that is running, or one with default limits.
+    /// The environment of the transformer that is running, or a context with default limits.
     @TaskLocal public static var current = TransformContext()
 
     /// Creates an environment.

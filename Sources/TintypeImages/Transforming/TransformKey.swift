@@ -1,6 +1,6 @@
 /// The canonical key of a transformer: `name(parameter=value,…)`.
 ///
-/// Numbers that are equal have one spelling: `1.0` is `1`, and `-0` is `0`. Other numbers have the shortest decimal that is
+/// Numbers that are equal have the same spelling: `1.0` is `1`, and `-0` is `0`. Other numbers have the shortest decimal that is
 /// read as the same number.
 struct TransformKey {
     private let name: String

@@ -1,6 +1,6 @@
 package import TintypeImages
 
-// What a worker writes is checked in `WireRequest.validated(_:frameSize:)`.
+// The answers of a worker are checked in `WireRequest.validated(_:frameSize:)`.
 
 extension ImageInfo: WireRecord {
     package static var blank: ImageInfo { ImageInfo(format: .png, size: .zero, hasAlpha: false) }

@@ -6,7 +6,7 @@ package protocol WireValue {
     init(from reader: inout WireReader) throws(WireSocket.Failure)
 }
 
-/// A value that consists of others, which travel one after another. One list of them serves writing and reading.
+/// A value that consists of others, which travel in order. A single list of them serves writing and reading.
 package protocol WireRecord: WireValue {
     /// A value whose parts are replaced by those that are read.
     static var blank: Self { get }
@@ -49,11 +49,11 @@ extension WireValue where Self: RawRepresentable, RawValue: WireValue {
     }
 }
 
-/// The bytes of a message: values one after another, without names. Numbers have eight bytes, in the order of the machine.
+/// The bytes of a message: values in order, without names. Numbers have eight bytes, in the order of the machine.
 package struct WireWriter {
     package private(set) var bytes: [UInt8]
 
-    /// Begins with zeros, to be replaced by a header.
+    /// Starts with zeros, to be replaced by a header.
     init(headerLength: Int) { bytes = [UInt8](repeating: 0, count: headerLength) }
 
     package mutating func write(_ value: some WireValue) { value.write(to: &self) }
@@ -154,7 +154,7 @@ extension Array: WireValue where Element: WireValue {
         let count: Int = try reader.read()
         guard count >= 0 else { throw .garbage }
         self = []
-        // Ends with the bytes, whatever the count.
+        // Ends with the bytes, regardless of the count.
         var index = 0
         while index < count {
             append(try reader.read(Element.self))

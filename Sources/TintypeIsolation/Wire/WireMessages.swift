@@ -16,11 +16,11 @@ package enum HostMessage: WireValue, Sendable {
     case seek(Int)
     /// Keeps copies of the canvas of the open animation at this interval.
     case keepSeekPoints(Int)
-    /// Ends the open animation. There is no answer.
+    /// Ends the open animation. It isn't answered.
     case close
     /// The answer to ``WorkerMessage/reserve(_:)``: there is room.
     case proceed
-    /// The answer to ``WorkerMessage/reserve(_:)``: there is no room, and the worker gives up the image.
+    /// The answer to ``WorkerMessage/reserve(_:)``: no room is left, and the worker gives up the image.
     case stop
     /// The answer to ``WorkerMessage/layout(_:)``, with the memory for the pixels.
     case memory
@@ -72,7 +72,7 @@ package enum WorkerMessage: WireValue, Sendable {
     case layout(WireImage)
     /// The pixels are in the memory of the program.
     case written
-    /// The request is done, and there is no result: the end of an animation, or a frame was sought.
+    /// The request is done, without a result: the end of an animation, or a frame was sought.
     case done
     case failed(ImageError)
 

@@ -1,8 +1,8 @@
 internal import TintypeImages
 
 extension WireRequest {
-    /// Checks the answer of a worker: against the request, against the limits that decoders in the program obey, and against lists of what
-    /// an honest worker says. Every answer passes through here before anything else sees it.
+    /// Checks the answer of a worker: against the request, against the limits that decoders in the program obey, and against lists of an
+    /// honest worker's answers. Every answer passes through here before anything else sees it.
     /// - Parameter frameSize: the size of the frames of the animation that is open.
     /// - Returns: the answer, without the control characters of its texts.
     func validated(
@@ -31,7 +31,7 @@ extension WireRequest {
                 return answer
             }
             try require(image.durations.count == 1)
-            // Metadata is kept with the image, and so is no larger than fits it.
+            // Metadata is kept with the image, and so its size is limited, too.
             let extras = image.properties.extraBytes
             try require(extras <= max(1 << 20, 16 * (image.byteCount ?? 0)))
             try require(image.animation.map { $0.isAnimated && !options.firstFrameOnly } ?? true)
@@ -48,13 +48,13 @@ extension WireRequest {
         }
     }
 
-    /// The codes with which decoders refuse an image.
+    /// The codes of errors when decoders refuse an image.
     private static let codes: Set<ImageError.Code> = [
         .unknownFormat, .formatNotEnabled, .corruptImage, .truncatedImage, .limitExceeded, .pageOutOfRange,
         .outOfMemory,
         .notAnimated,
     ]
-    /// More are no animation, whatever the limits of the program say.
+    /// More can't be an animation, even if the limits of the program allow them.
     private static let mostFrames = 1 << 20
     /// Formats count in 32 bits at most.
     private static let largestCount = 0...Int(UInt32.max)
@@ -128,7 +128,7 @@ extension WireRequest {
         guard condition else { throw .nonsense }
     }
 
-    /// Returns the beginning of a text that a person reads, without what a terminal obeys.
+    /// Returns the start of a text that a person reads, without control sequences of terminals.
     static func cleaned(_ text: String, limit: Int) -> String {
         String(String.UnicodeScalarView(text.unicodeScalars.prefix(limit).filter { !isControl($0) }))
     }

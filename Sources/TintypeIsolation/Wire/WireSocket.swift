@@ -1,7 +1,7 @@
 internal import CIsolation
 internal import Glibc
 
-/// One end of the connection between a program and a worker: messages of a limited length, some of them with an open file.
+/// An end of the connection between a program and a worker: messages of a limited length, some of them with an open file.
 ///
 /// A message is eight bytes, the version of the format and the length of the rest, and then a ``WireValue``. It is read into memory of the
 /// reader before it is parsed. No call waits, except in the closures that are passed.

@@ -3,14 +3,14 @@ internal import FoundationEssentials
 internal import Glibc
 package import TintypeImages
 
-/// The life of a worker: it gives up its rights, and decodes what it is sent until its program is gone.
+/// The life of a worker: it gives up its rights, and decodes the data that it is sent until its program is gone.
 package struct DecoderWorker {
     private let coders: ImageCoders
     private let socket: WireSocket
-    /// The memory for which nothing is reserved, in bytes.
+    /// The memory that needs no reservation, in bytes.
     private var workingMemory: UInt64 = 0
 
-    /// Processor time of a worker in all, in seconds: the last resort against one whose program was stopped.
+    /// Processor time of a worker in all, in seconds: the last resort against a worker whose program was stopped.
     private static let processorSeconds: UInt64 = 3_600
 
     package init(coders: ImageCoders, socket: Int32 = TINTYPE_WORKER_SOCKET) {
@@ -19,7 +19,7 @@ package struct DecoderWorker {
     }
 
     /// Runs until the program is gone.
-    /// - Parameter prepare: loads what decoders open only once, such as fonts. Without Landlock, they can't open files later.
+    /// - Parameter prepare: loads resources that decoders open only once, such as fonts. Without Landlock, they can't open files later.
     /// - Returns: the status to exit with.
     package func run(preparing prepare: () -> Void = {}) -> Int32 {
         do throws(WireSocket.Failure) {
@@ -107,7 +107,7 @@ package struct DecoderWorker {
         ImageCoders(coders.coders.filter { !$0.decodableFormats.isDisjoint(with: request.formats) })
     }
 
-    /// The format to assume: that of the program's coder, which a camera file doesn't tell.
+    /// The format to assume: the format of the program's coder, which a camera file doesn't tell.
     private func hint(for request: WireRequest) -> ImageFormat? {
         request.options.formatHint ?? (request.formats.count == 1 ? request.formats.first : nil)
     }

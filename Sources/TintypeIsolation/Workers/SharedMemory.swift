@@ -33,7 +33,7 @@ final class SharedMemory {
 
     deinit { close(descriptor) }
 
-    /// Returns the frames that a worker wrote: large ones without a copy, once nobody can write to them any more.
+    /// Returns the frames that a worker wrote: large ones without a copy, once they can't be written any more.
     func frames(_ image: WireImage, pool: PixelBufferPool) throws(WorkerConversation.Failure) -> [ImageFrame] {
         var frames: [ImageFrame] = []
         var isSealed = false

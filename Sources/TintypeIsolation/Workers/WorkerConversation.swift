@@ -1,7 +1,7 @@
 internal import Glibc
 internal import TintypeImages
 
-/// A conversation with a worker about one request, with a deadline. Used by one thread.
+/// A conversation with a worker about a request, with a deadline. Used by a single thread.
 final class WorkerConversation {
     private let worker: WorkerProcess
     private let context: DecodeContext
@@ -15,22 +15,22 @@ final class WorkerConversation {
     /// The processor time for the request, and the time that the worker has then used in all. On a busy machine, much more time passes.
     private let processorLimit: Duration
     private let processorEnd: Duration
-    /// The part of it that remains. The time in which the program is stopped, as by Ctrl-Z, doesn't count.
+    /// The part of it that remains. Time while the program is stopped, as by Ctrl-Z, doesn't count.
     private var timeLeft: Duration
     private var lastLook = SuspendingClock.now
     /// The memory of the decode, until the conversation ends.
     private var reservation: DecodeReservation?
-    /// The reason why there is no memory for the decode.
+    /// The reason why memory is missing for the decode.
     private var refusal: ImageError?
 
     enum Failure: Error {
-        /// An error of the image. The worker is ready for the next one.
+        /// An error of the image. The worker is ready for the next request.
         case image(ImageError)
         /// The program gives the image up, and with it the worker, which may be in the middle of it.
         case abandoned(ImageError)
         /// The worker is of no more use.
         case connection(WireSocket.Failure)
-        /// The worker says what no honest one says.
+        /// The worker says something that an honest worker never says.
         case nonsense
         case timeout(Duration)
         /// The program has no memory or no descriptors.
@@ -79,10 +79,10 @@ final class WorkerConversation {
 
     /// Gives the worker memory for the pixels that it described.
     func frames(_ image: WireImage) throws(Failure) -> [ImageFrame] {
-        // Rows are padded, but not to twice what an image may have.
+        // Rows are padded, but not to twice the memory of an image.
         guard let count = image.byteCount, count / 2 <= context.limits.maximumBytes.bytes else { throw .nonsense }
         // A frame has the memory of its animation. A worker that reserved nothing for an image is in the middle of it, and of no more use
-        // if there is no room.
+        // without room.
         if frameSize == nil, reservation == nil {
             do throws(Failure) { try reserve(count, and: 0) } catch .image(let error) { throw .abandoned(error) }
         }
@@ -137,12 +137,12 @@ final class WorkerConversation {
         try send(.proceed)
     }
 
-    /// Counts memory in the budget of all decodes: at most half of it, so that a worker that lies stops nobody else.
+    /// Counts memory in the budget of all decodes: at most half of it, so that a worker that lies can't stop other decodes.
     private func reserve(_ bytes: Int, and more: Int) throws(Failure) {
         reservation?.release()
         reservation = nil
         let (sum, isTooMuch) = bytes.addingReportingOverflow(more)
-        // The time in which others decode doesn't count.
+        // The time of other decodes doesn't count.
         defer { lastLook = .now }
         do throws(ImageError) {
             reservation = try context.reserve(min(isTooMuch ? .max : sum, context.budget.limit.bytes / 2))

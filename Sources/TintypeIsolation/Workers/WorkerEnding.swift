@@ -2,7 +2,7 @@ internal import CIsolation
 internal import Glibc
 internal import TintypeImages
 
-/// The way in which a worker ended.
+/// The cause of a worker's end.
 struct WorkerEnding: Sendable {
     /// The signal, or zero.
     var signal: Int32 = 0
@@ -28,7 +28,7 @@ extension WorkerConversation.Failure {
         }
     }
 
-    /// Returns the error of a worker that could not begin.
+    /// Returns the error of a worker that could not start.
     func startError(of ending: WorkerEnding, _ isolation: DecoderIsolation, program: String) -> ImageError {
         let reason: String
         switch self {

@@ -1,8 +1,8 @@
 internal import Glibc
 internal import TintypeImages
 
-/// The workers of one ``DecoderIsolation``. A worker has one request at a time, and sees images of one origin only; the one that was used last
-/// comes first.
+/// The workers of a ``DecoderIsolation``. A worker has a single request at a time, and sees images of a single origin only; the worker
+/// that was used last comes first.
 final class WorkerPool: Sendable {
     let isolation: DecoderIsolation
     /// The helper of the settings; `nil` until it is looked for, and where there is none.
@@ -13,17 +13,17 @@ final class WorkerPool: Sendable {
     /// The last start that failed.
     private struct FailedStart {
         var error: ImageError
-        /// The time in which decodes fail at once.
+        /// The period when decodes fail at once.
         var delay: Duration
         var end: SuspendingClock.Instant
     }
 
     private let isPrepared = Lock(false)
-    /// Starts workers that nobody waits for yet.
+    /// Starts workers before they are needed.
     private static let preparing = WorkQueue(label: "tintype.workers", width: 1)
 
-    /// The longest time after a failed start in which decodes fail at once. After the first one it is a second, and then twice the last one:
-    /// a moment without memory must not be a minute without images.
+    /// The longest time after a failed start when decodes fail at once. After the first failure it is a second, and then twice the
+    /// last period: a moment without memory must not be a minute without images.
     private static let longestDelay = Duration.seconds(60)
 
     init(_ isolation: DecoderIsolation) {
@@ -49,7 +49,7 @@ final class WorkerPool: Sendable {
         return try result.get()
     }
 
-    /// Runs one request of a worker.
+    /// Runs a request of a worker.
     /// - Parameter frameSize: the size of the frames of the animation that the request has opened.
     /// - Returns: the result, and true if the worker can have another request. Otherwise it was ended.
     func converse<Value>(
@@ -70,11 +70,11 @@ final class WorkerPool: Sendable {
         }
     }
 
-    /// Returns a worker that waits, or a new one; `nil` if none can be started, and the program may decode instead.
+    /// Returns a worker that waits, or a new worker; `nil` if none can be started, and the program may decode instead.
     func take(_ context: DecodeContext) throws(ImageError) -> WorkerProcess? {
         try context.checkCancellation()
         while let worker = takeIdle(for: context.origin) {
-            // One that was killed while it waited is replaced.
+            // A worker that was killed while it waited is replaced.
             guard worker.isOwn, worker.isAlive else { continue }
             worker.serve(context.origin)
             return worker
@@ -160,7 +160,7 @@ final class WorkerPool: Sendable {
         park(worker)
     }
 
-    /// Stops a worker, and lets it wait. The one that has waited longest goes if there are too many.
+    /// Stops a worker, and lets it wait. The worker that has waited longest goes if there are too many.
     private func park(_ worker: WorkerProcess) {
         guard isolation.maximumIdleProcesses > 0 else { return }
         worker.pause()

@@ -2,7 +2,7 @@ internal import CIsolation
 internal import Glibc
 internal import TintypeImages
 
-/// The program that workers run: this one, unless a helper is named. It is opened once, and stays the same when its file is replaced or
+/// The program that workers run: this program, unless a helper is named. It is opened once, and stays the same when its file is replaced or
 /// deleted.
 final class WorkerProgram: Sendable {
     /// The name for errors.
@@ -10,7 +10,7 @@ final class WorkerProgram: Sendable {
     let file: Int32
     /// A library that becomes part of the program; -1 for none.
     let library: Int32
-    /// The reason why there is no program.
+    /// The reason why the program can't be found.
     let refusal: String?
 
     private static let lastOwn = Lock<WorkerProgram?>(nil)

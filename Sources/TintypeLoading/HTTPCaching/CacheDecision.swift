@@ -15,7 +15,7 @@ enum CacheDecision: Sendable {
 }
 
 extension CachePolicy {
-    /// Decides what a load does with a cached image.
+    /// Decides how a load uses a cached image.
     /// - Parameters:
     ///   - response: The response that brought the image; `nil` if the program stored it, or an older version of the library.
     ///   - hasValidators: True if the source can be asked whether the image is current.
@@ -59,10 +59,11 @@ extension CachePolicy {
 
 /// The connection of the computer to the network, as far as it matters to loads.
 public enum NetworkStatus: Sendable, Hashable {
+    /// There is a connection.
     case online
     /// Data is scarce or expensive: cached images are not revalidated, and only images that aren't cached are loaded.
     case lowData
-    /// There is no connection: no source is asked.
+    /// Without a connection no source is asked.
     case offline
 
     /// The reason for using a stale image.
@@ -85,6 +86,6 @@ public enum StaleReason: Sendable {
     case allowed
     /// The program reports that data is scarce: ``NetworkStatus/lowData``.
     case lowData
-    /// The program reports that there is no connection: ``NetworkStatus/offline``.
+    /// The program reports a missing connection: ``NetworkStatus/offline``.
     case offline
 }

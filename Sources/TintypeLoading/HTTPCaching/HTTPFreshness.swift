@@ -19,7 +19,7 @@ struct HTTPFreshness {
     private let response: StoredResponse
     private let cacheControl: CacheControl
     private let now: Date
-    /// The time for which the response is fresh, in seconds from its generation.
+    /// The freshness lifetime of the response, in seconds from its generation.
     let lifetime: Double
     /// The time since the response was generated or validated, in seconds; `.infinity` if the clock tells nonsense.
     let age: Double
@@ -39,7 +39,7 @@ struct HTTPFreshness {
         let date = response.headers["date"].flatMap { HTTPDate.date($0, now: now) } ?? responseTime
         lifetime = Self.lifetime(of: response, cacheControl, date: date, now: now)
 
-        // Section 4.2.3. The time of the request is no later than that of the response, unless the clock went back in between.
+        // Section 4.2.3. The time of the request isn't later than the time of the response, unless the clock went back in between.
         let apparentAge = max(0, responseTime.timeIntervalSince(date))
         let delay = max(0, responseTime.timeIntervalSince(response.requestTime))
         let correctedAge = max(apparentAge, Self.age(response.headers["age"]) + delay)
@@ -48,7 +48,7 @@ struct HTTPFreshness {
         age = isCredible ? correctedAge + max(0, residentTime) : .infinity
     }
 
-    /// The value of `Age`, the first one of a list; 0 if it is invalid (section 5.1).
+    /// The value of `Age`, the first value of a list; 0 if it is invalid (section 5.1).
     private static func age(_ field: String?) -> Double {
         guard let field, let first = CacheControl.elements(of: field).first else { return 0 }
         return CacheControl.deltaSeconds(first) ?? 0
@@ -84,7 +84,7 @@ struct HTTPFreshness {
         guard !cacheControl.mustRevalidate, age < .infinity else { return .revalidate }
         let staleness = age - lifetime
         if let maxStale = wanted.cacheControl.maxStale, staleness <= maxStale { return .useStale }
-        // A request that limits the age doesn't want what is older.
+        // A request that limits the age doesn't want an older answer.
         guard wanted.cacheControl.maxAge == nil, wanted.cacheControl.minFresh == nil else { return .revalidate }
         if let window = cacheControl.staleWhileRevalidate, window > 0, staleness <= window { return .useAndRevalidate }
         return .revalidate

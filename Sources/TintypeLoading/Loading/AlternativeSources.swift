@@ -1,6 +1,6 @@
 public import FoundationEssentials
 
-/// A loader that tries other URLs when a URL fails, such as those of mirrors.
+/// A loader that tries other URLs when a URL fails, such as mirrors.
 ///
 /// ```swift
 /// let loader = AlternativeSources(to: downloader) { url in
@@ -8,7 +8,7 @@ public import FoundationEssentials
 /// }
 /// ```
 ///
-/// The sources are tried in order until one has the image. The image keeps the URL of the request as its identity;
+/// The sources are tried in order until the image is found. The image keeps the URL of the request as its identity;
 /// ``LoadedData/url`` tells the source. Header fields, method, and body are the same for all sources. A field that is only for the
 /// host of the URL, such as `Authorization`, isn't sent to another host.
 public struct AlternativeSources: ImageLoading {
@@ -50,6 +50,7 @@ public struct AlternativeSources: ImageLoading {
     }
 
     /// Loads the bytes of the URL, or of the first alternative that has them.
+    /// - Parameter request: the URL, with the parameters of the call.
     /// - Throws: the error of the URL of the request. Its reason lists the errors of the alternatives.
     public func load(_ request: LoadRequest) async throws(ImageError) -> LoadedData {
         let first: ImageError
@@ -77,7 +78,7 @@ public struct AlternativeSources: ImageLoading {
 }
 
 extension LoadRequest {
-    /// The request for an alternative, without what belongs to the URL alone: validators, and fields that may be secrets.
+    /// The request for an alternative, without the parts that belong to the URL alone: validators, and fields that may be secrets.
     fileprivate func toAlternative(_ url: URL) -> LoadRequest {
         var request = self
         request.url = url

@@ -3,9 +3,9 @@ internal import Glibc
 
 /// The bytes of a load while they arrive: one buffer that grows, and that decoders can read meanwhile.
 ///
-/// The memory comes from `malloc` and grows with `realloc`. The C library moves large blocks by changing page tables, so that a growing body
-/// is not copied, and pages that were reserved but not written take no memory. A block that somebody reads is never moved: if it has to grow,
-/// a larger one takes its place.
+/// The memory comes from `malloc` and grows with `realloc`. The C library moves large blocks by changing page tables, so that a growing
+/// body is not copied, and pages that were reserved but not written take no memory. A block that is being read is never moved: if it has
+/// to grow, a larger one takes its place.
 package final class ArrivingBytes: Sendable {
     // Sendable: bytes are written once, behind all those that views have, by the owner of the lock; the rest is only changed while
     // nothing else refers to the block.
@@ -24,13 +24,13 @@ package final class ArrivingBytes: Sendable {
     private let state = Lock(State())
     private let expected: Int?
 
-    /// The capacity from which glibc always maps a block of its own (`DEFAULT_MMAP_THRESHOLD_MAX`), which grows without a copy. No more is
-    /// reserved because a source announces it.
+    /// The capacity at which glibc starts to map each block separately (`DEFAULT_MMAP_THRESHOLD_MAX`); a mapped block grows without a
+    /// copy. No more is reserved because a source announces it.
     static let maximumReservation = 33 * 1_024 * 1_024
     /// The capacity of a body of unknown size that is larger than ``maximumReservation``.
     private static let largeCapacity = 256 * 1_024 * 1_024
 
-    /// - Parameter expected: The announced number of bytes, if there is one, within the limit for it.
+    /// - Parameter expected: The announced number of bytes, if any, within the limit for it.
     package init(expected: Int? = nil) {
         self.expected = expected
         if let expected, expected > 0 {
@@ -53,7 +53,7 @@ package final class ArrivingBytes: Sendable {
         }
     }
 
-    /// The bytes so far, without a copy. Nobody may change them.
+    /// The bytes so far, without a copy. They must not be changed.
     package var data: Data {
         state.withLock { state in
             guard state.count > 0, let base = state.block.base else { return Data() }
@@ -72,7 +72,7 @@ package final class ArrivingBytes: Sendable {
         }
     }
 
-    /// Hands all bytes over, without a copy unless somebody still reads them. The buffer is empty afterward.
+    /// Hands all bytes over, without a copy unless they are still being read. The buffer is empty afterward.
     package func takeData() -> Data {
         let own = state.withLock { state -> Data? in
             guard state.count > 0 else { return Data() }

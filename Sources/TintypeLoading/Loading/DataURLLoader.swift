@@ -5,6 +5,8 @@ public struct DataURLLoader: ImageLoading {
     /// The largest image that is decoded, in bytes after decoding.
     public var maximumBytes: ByteCount
 
+    /// Creates a loader.
+    /// - Parameter maximumBytes: the largest size of decoded data.
     public init(maximumBytes: ByteCount = .megabytes(200)) { self.maximumBytes = maximumBytes }
 
     public var schemes: [String] { ["data"] }
@@ -13,6 +15,8 @@ public struct DataURLLoader: ImageLoading {
 
     public func isLocal(_ url: URL) -> Bool { true }
 
+    /// Decodes the bytes in the URL.
+    /// - Parameter request: the URL, with the parameters of the call.
     /// - Throws: ``ImageError/Code/invalidURL`` if the URL breaks RFC 2397, ``ImageError/Code/bodyTooLarge``,
     ///   ``ImageError/Code/emptyBody``.
     public func load(_ request: LoadRequest) async throws(ImageError) -> LoadedData {

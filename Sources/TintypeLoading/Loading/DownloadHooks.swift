@@ -1,6 +1,6 @@
 public import FoundationEssentials
 
-/// The closures with which one request changes its messages to the server, and the bytes that arrive.
+/// The closures of a request that change its messages to the server, and the bytes that arrive.
 ///
 /// ```swift
 /// var request = ImageRequest(url)
@@ -10,8 +10,8 @@ public import FoundationEssentials
 ///     decrypt: { data, _ in try album.decrypt(data) })
 /// ```
 ///
-/// Each closure takes the place of the downloader's: `ImageDownloader` describes when they are called, and what their errors become. Other
-/// loaders may ignore them.
+/// Each closure takes the place of the downloader's: `ImageDownloader` describes when they are called, and how their errors are reported.
+/// Other loaders may ignore them.
 public struct DownloadHooks: Sendable {
     /// Changes a request before it is sent.
     public typealias RequestModifier = @Sendable (inout DownloadRequest) async throws -> Void

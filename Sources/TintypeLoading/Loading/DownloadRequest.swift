@@ -10,11 +10,16 @@ public struct DownloadRequest: Sendable, Hashable {
     public var headers: HTTPFields
     /// The body; `nil` for none.
     public var body: Data?
-    /// The box in pixels for which the image is needed, if the load tells it (``LoadRequest/targetSize``). It isn't sent; a modifier can make
-    /// the URL or a header field of it that makes the server send a smaller image.
+    /// The box that the image will fill, in pixels, if the load tells it (``LoadRequest/targetSize``). It isn't sent; a modifier can
+    /// make the URL or a header field of it that makes the server send a smaller image.
     public var targetSize: PixelSize?
 
     /// Creates a request.
+    /// - Parameters:
+    ///   - url: the URL.
+    ///   - method: the HTTP method.
+    ///   - headers: the header fields.
+    ///   - body: the body; `nil` for none.
     public init(url: URL, method: String = "GET", headers: HTTPFields = [:], body: Data? = nil) {
         self.url = url
         self.method = method
@@ -33,6 +38,10 @@ public struct DownloadResponse: Sendable, Hashable {
     public var headers: HTTPFields
 
     /// Creates the head of a response.
+    /// - Parameters:
+    ///   - url: the URL.
+    ///   - statusCode: the HTTP status.
+    ///   - headers: the header fields.
     public init(url: URL, statusCode: Int, headers: HTTPFields = [:]) {
         self.url = url
         self.statusCode = statusCode

@@ -13,6 +13,8 @@ public struct FileLoader: ImageLoading {
     /// The number of bytes that are read between two checks for cancellation.
     private static let chunkBytes = 256 * 1_024
 
+    /// Creates a loader.
+    /// - Parameter maximumBytes: the largest size of a file.
     public init(maximumBytes: ByteCount = .megabytes(200)) { self.maximumBytes = maximumBytes }
 
     public var schemes: [String] { ["file"] }
@@ -22,6 +24,7 @@ public struct FileLoader: ImageLoading {
     public func isLocal(_ url: URL) -> Bool { true }
 
     /// The time and the size of the file.
+    /// - Parameter url: the URL of the file.
     public func currentValidators(of url: URL) async -> CacheValidators? {
         guard let path = try? Self.path(of: url) else { return nil }
         return try? await WorkQueue.files.perform { _ in
@@ -30,6 +33,8 @@ public struct FileLoader: ImageLoading {
         }
     }
 
+    /// Reads the file.
+    /// - Parameter request: the URL, with the parameters of the call.
     /// - Throws: ``ImageError/Code/fileUnreadable``, ``ImageError/Code/bodyTooLarge``, ``ImageError/Code/emptyBody``, or
     ///   ``ImageError/Code/incompleteBody`` if the file shrinks meanwhile.
     public func load(_ request: LoadRequest) async throws(ImageError) -> LoadedData {
@@ -136,7 +141,7 @@ public struct FileLoader: ImageLoading {
 }
 
 extension CacheValidators {
-    /// Those of a file.
+    /// Validators of a file.
     fileprivate init(_ file: stat) {
         self.init(
             entityTag: "\"\(file.st_ino)-\(file.st_size)-\(file.st_mtim.tv_sec).\(file.st_mtim.tv_nsec)\"")

@@ -1,22 +1,25 @@
 public import FoundationEssentials
 
-/// A list of loaders that acts as one: of those that accept a URL, the loader that was added last loads it.
+/// Several loaders behind a single loader: of those that accept a URL, the loader that was added last loads it.
 ///
 /// ```swift
 /// let manager = ImageManager(cache: cache, loader: ImageLoaders([DataURLLoader()]))  // no `file:` URLs
 /// manager.loaders.add(FileLoader())  // asked before the others
 /// ```
 public struct ImageLoaders: ImageLoading {
-    /// The loaders in the order in which they were added. They are asked from the last to the first.
+    /// The loaders, oldest first. They are asked from the last to the first.
     public var loaders: [any ImageLoading]
 
-    /// - Parameter loaders: The loaders; the last one is asked first.
+    /// Creates a list.
+    /// - Parameter loaders: The loaders; the last is asked first.
     public init(_ loaders: [any ImageLoading] = []) { self.loaders = loaders }
 
     /// Adds a loader that is asked before the present ones.
+    /// - Parameter loader: the loader.
     public mutating func add(_ loader: any ImageLoading) { loaders.append(loader) }
 
     /// Removes the loaders of a type.
+    /// - Parameter type: the type of the loaders.
     public mutating func removeAll<Loader: ImageLoading>(of type: Loader.Type) {
         loaders.removeAll { $0 is Loader }
     }
@@ -34,6 +37,8 @@ public struct ImageLoaders: ImageLoading {
         await loader(for: url)?.currentValidators(of: url)
     }
 
+    /// Loads the bytes with the last loader that accepts the URL.
+    /// - Parameter request: the URL, with the parameters of the call.
     /// - Throws: ``ImageError/Code/invalidURL`` if no loader accepts such a URL, and the errors of the loader.
     public func load(_ request: LoadRequest) async throws(ImageError) -> LoadedData {
         guard let loader = loader(for: request.url) else { throw noLoader(for: request.url) }
@@ -41,6 +46,9 @@ public struct ImageLoaders: ImageLoading {
     }
 
     /// The answer of the loader that loads the URL.
+    /// - Parameters:
+    ///   - error: the error.
+    ///   - url: the URL.
     public func shouldRememberFailure(_ error: ImageError, of url: URL) -> Bool {
         loader(for: url)?.shouldRememberFailure(error, of: url) ?? error.isPermanent
     }

@@ -3,6 +3,7 @@ public import FoundationEssentials
 /// Provides the bytes of an image: over HTTP, from a file, or from any other place.
 public protocol ImageLoading: Sendable {
     /// Returns true if the loader accepts the URL, which usually depends on its scheme.
+    /// - Parameter url: the URL.
     func canLoad(_ url: URL) -> Bool
 
     /// The schemes that the loader accepts, for error messages; empty if there is no such list.
@@ -19,13 +20,15 @@ public protocol ImageLoading: Sendable {
 
     /// Returns true if the bytes of a URL are available without a network. Such bytes are not copied to the disk cache, and
     /// their failures are not remembered, because the source can be asked each time.
+    /// - Parameter url: the URL.
     func isLocal(_ url: URL) -> Bool
 
-    /// Returns what identifies the present contents of a local URL, as ``LoadedData/validators`` of a load would; `nil`, the default, if
-    /// only a load can tell.
+    /// Returns the validators of the present contents of a local URL, as ``LoadedData/validators`` would after a load; `nil`, the
+    /// default, if only a load can tell.
     ///
     /// Thumbnails and transformed images of such a URL are stored on disk if the request wants that
     /// (``ImageRequest/CacheOptions/storesVariant``), and used as long as the contents are the same.
+    /// - Parameter url: the URL.
     func currentValidators(of url: URL) async -> CacheValidators?
 
     /// Returns true if a URL that failed with an error should not be loaded again for a while. Called for every failure of a
@@ -37,14 +40,15 @@ public protocol ImageLoading: Sendable {
 
     /// Returns the header fields of a request together with those that the loader adds to it, as far as it knows them now.
     ///
-    /// A loader that has more than the fields of the request says so by ``addsRequestHeaders``. By these the caches tell responses apart that were made for different users (``ImageManager/Configuration-swift.struct/credentialHeaders``) or
-    /// that vary on a field. The default is the fields of the request.
+    /// A loader that has more than the fields of the request says so by ``addsRequestHeaders``. By these the caches tell responses apart
+    /// that were made for different users (``ImageManager/Configuration-swift.struct/credentialHeaders``) or that vary on a field. The
+    /// default is the fields of the request.
     /// - Parameters:
     ///   - headers: the fields of the request, which the loader doesn't replace.
     ///   - url: the URL of the request.
     func requestHeaders(_ headers: [String: String], for url: URL) -> [String: String]
 
-    /// True if ``requestHeaders(_:for:)`` may return other fields than those of the request now. The default is false.
+    /// True if ``requestHeaders(_:for:)`` may return other fields than the request has now. The default is false.
     var addsRequestHeaders: Bool { get }
 }
 
@@ -57,7 +61,10 @@ extension ImageLoading {
 
     public var addsRequestHeaders: Bool { false }
 
-    /// ``ImageError/isPermanent``.
+    /// The default for loaders without a rule of their own: ``ImageError/isPermanent``.
+    /// - Parameters:
+    ///   - error: the error.
+    ///   - url: the URL.
     public func shouldRememberFailure(_ error: ImageError, of url: URL) -> Bool { error.isPermanent }
 
     public func requestHeaders(_ headers: [String: String], for url: URL) -> [String: String] { headers }
@@ -79,6 +86,7 @@ extension ImageError {
 
 /// The parameters of a call to a loader.
 public struct LoadRequest: Sendable {
+    /// The URL to load.
     public var url: URL
     /// Header fields for this request alone.
     public var headers: [String: String]
@@ -88,27 +96,29 @@ public struct LoadRequest: Sendable {
     public var body: Data?
     /// The priority of the load, which is observed while the load waits for its turn.
     public var priority: WorkPriority
-    /// The validators of the cached image. If it is still current, the loader may answer ``LoadedData/notModified(url:validators:statusCode:)``.
-    /// A loader that follows redirects sends them only to the URL to which they belong (``CacheValidators/belong(to:of:)``).
+    /// The validators of the cached image. If it is still current, the loader may answer
+    /// ``LoadedData/notModified(url:validators:statusCode:)``. A loader that follows redirects sends them only to the URL that they
+    /// belong to (``CacheValidators/belong(to:of:)``).
     public var validators: CacheValidators?
-    /// The box in pixels for which the image is needed, if the request has ``ImageRequest/loadsTargetSize``. The loader may bring a smaller
-    /// image than the original, but one that still fills the box.
+    /// The box that the image will fill, in pixels, if the request has ``ImageRequest/loadsTargetSize``. The loader may bring a smaller
+    /// image than the original, if it still fills the box.
     public var targetSize: PixelSize?
     /// The closures of the request that change its messages: ``ImageRequest/downloadHooks``. Loaders without such messages ignore them.
     public var hooks: DownloadHooks?
-    /// Called in order as bytes arrive, by one thread at a time.
+    /// Called in order as bytes arrive, never by two threads at once.
     public var receive: @Sendable (LoadProgress) -> Void {
         didSet { (observe, isObserved) = (nil, true) }
     }
-    /// Called in place of ``receive`` by loaders that collect their bytes in an ``ArrivingBytes``, which has those of the report; `nil` if the
-    /// bytes are of no use.
+    /// Called in place of ``receive`` by loaders that collect their bytes in an ``ArrivingBytes``, which already has the bytes of the
+    /// report; `nil` if the bytes are of no use.
     package var observe: (@Sendable (LoadProgress, ArrivingBytes?) -> Void)?
     private var isObserved: Bool
-    /// The budget in which the body needs room; `nil` if there always is room.
+    /// The budget that must have room for the body; `nil` if there always is room.
     package var budget: DecodeBudget?
-    /// True if somebody gets reports.
+    /// True if a caller receives reports.
     package var isReported: Bool { observe != nil || isObserved }
 
+    /// Creates a request. Each parameter sets the property of the same name.
     public init(
         url: URL, headers: [String: String] = [:], method: String = "GET", body: Data? = nil,
         priority: WorkPriority = WorkPriority(), validators: CacheValidators? = nil,
@@ -127,8 +137,8 @@ public struct LoadRequest: Sendable {
 
     /// Waits until the bytes of other loads that wait for their decode leave room for more, within the limit of the ``DecodeBudget``.
     ///
-    /// A loader that limits its concurrent transfers calls this when the turn of the transfer has come, before it begins. A transfer that has
-    /// begun isn't held up.
+    /// A loader that limits its concurrent transfers calls this when the turn of the transfer has come, before it starts. A transfer that
+    /// has started isn't held up.
     /// - Throws: ``ImageError/Code/cancelled``
     public func waitForRoom() async throws(ImageError) { try await budget?.waitForRoom(priority: priority) }
 
@@ -151,13 +161,14 @@ public struct LoadRequest: Sendable {
 
 /// The progress of a load.
 public struct LoadProgress: Sendable {
-    /// The bytes that arrived since the last report; empty in the first one.
+    /// The bytes that arrived since the last report; empty in the first report.
     public var chunk: Data
     /// The number of bytes that have arrived.
     public var receivedBytes: Int
     /// The expected number of bytes; `nil` if the source did not announce it.
     public var expectedBytes: Int?
 
+    /// Creates a report. Each parameter sets the property of the same name.
     public init(chunk: Data = Data(), receivedBytes: Int, expectedBytes: Int?) {
         self.chunk = chunk
         self.receivedBytes = receivedBytes
@@ -177,14 +188,17 @@ public struct LoadedData: Sendable {
     public var data: Data
     /// The final URL of the bytes, after redirects.
     public var url: URL
+    /// The HTTP status; `nil` for sources without HTTP.
     public var statusCode: Int?
+    /// The media type that the source stated, such as `image/jpeg`.
     public var mimeType: String?
+    /// The values that let the source say later whether the bytes are still current.
     public var validators: CacheValidators?
     /// The protocol of the transfer, such as `HTTP/1.1`.
     public var networkProtocol: String?
     /// The header fields of the response. ``CachePolicy/http`` reads `Age`, `Cache-Control`, `Date`, `Expires`, and `Vary`.
     public var headers: HTTPFields = [:]
-    /// The measurements of the transfer, if there was one.
+    /// The measurements of the transfer, if any.
     public var transfer: TransferMetrics?
     /// True if the source referred to another URL, so that ``CachePolicy/http`` asks it again each time.
     public var isRedirected = false
@@ -193,6 +207,7 @@ public struct LoadedData: Sendable {
     /// The image itself, of a loader that has no bytes.
     public var image: Image?
 
+    /// Creates an answer. Each parameter sets the property of the same name.
     public init(
         data: Data, url: URL, statusCode: Int? = nil, mimeType: String? = nil, validators: CacheValidators? = nil,
         networkProtocol: String? = nil
@@ -208,6 +223,9 @@ public struct LoadedData: Sendable {
     /// Creates the answer of a loader that makes images, and has no bytes of them.
     ///
     /// A request for a thumbnail gets the image resized. The disk stores the image as a coder encodes it.
+    /// - Parameters:
+    ///   - image: the image.
+    ///   - url: the URL.
     public init(image: Image, url: URL) {
         self.init(data: Data(), url: url)
         self.image = image
@@ -236,9 +254,10 @@ public struct LoadedData: Sendable {
 public struct SourceResponse: Sendable, Hashable {
     /// The answer without the measurements of its transfer, as in ``ImageError/response``.
     public var head: ResponseHead
-    /// The measurements of the transfer, if there was one.
+    /// The measurements of the transfer, if any.
     public var transfer: TransferMetrics?
 
+    /// Creates a description. Each parameter sets the property of the same name.
     public init(
         url: URL, statusCode: Int? = nil, mimeType: String? = nil, networkProtocol: String? = nil,
         headers: HTTPFields = [:], transfer: TransferMetrics? = nil
@@ -282,13 +301,16 @@ public struct SourceResponse: Sendable, Hashable {
 // Descriptions without user info, query values, and header fields, which may have credentials.
 
 extension LoadRequest: CustomStringConvertible {
+    /// The URL without user info and query values.
     public var description: String { url.shortDescription }
 }
 
 extension LoadedData: CustomStringConvertible {
+    /// The number of bytes, and the URL without user info and query values.
     public var description: String { "\(ByteCount(data.count)) from \(url.shortDescription)" }
 }
 
 extension SourceResponse: CustomStringConvertible {
+    /// The status, and the URL without user info and query values.
     public var description: String { head.description }
 }

@@ -2,7 +2,7 @@ public import FoundationEssentials
 
 /// A loader whose bytes arrive in chunks.
 ///
-/// The chunks are collected in one buffer that grows. Progressive decoders read it while it does, so that a load takes little more memory
+/// The chunks are collected in a growing buffer. Progressive decoders read it while it does, so that a load takes little more memory
 /// than its bytes.
 ///
 /// ```swift
@@ -17,12 +17,12 @@ public import FoundationEssentials
 /// }
 /// ```
 public protocol ImageStreaming: ImageLoading {
-    /// Begins a load.
+    /// Starts a load.
     ///
     /// - Parameter request: The URL, and the conditions of the load.
     /// - Returns: the head of the answer, and the sequence of its chunks. The sequence ends soon after the calling task is canceled.
-    /// - Throws: any error, also while the chunks arrive. One that isn't an ``ImageError`` becomes the ``ImageError/underlying`` error of
-    ///   ``ImageError/Code/connectionFailed``.
+    /// - Throws: any error, also while the chunks arrive. An error that isn't an ``ImageError`` becomes the ``ImageError/underlying``
+    ///   error of ``ImageError/Code/connectionFailed``.
     func stream(_ request: LoadRequest) async throws -> ImageStream
 
     /// The largest number of bytes that are accepted. The default is 200 MB.
@@ -45,7 +45,7 @@ public struct ImageStream: Sendable {
     ///   - mimeType: The media type; `nil` if it is unknown.
     ///   - validators: The validators for later requests.
     ///   - expectedBytes: The number of bytes; `nil` if it is unknown.
-    ///   - chunks: The bytes, such as an `AsyncStream`. The next chunk is asked for when the last one has been taken.
+    ///   - chunks: The bytes, such as an `AsyncStream`. A chunk is requested once the previous chunk has been taken.
     public init<Chunks: AsyncSequence & Sendable>(
         url: URL, mimeType: String? = nil, validators: CacheValidators? = nil, expectedBytes: Int? = nil,
         chunks: Chunks
@@ -56,6 +56,9 @@ public struct ImageStream: Sendable {
     }
 
     /// Creates the answer that the cached image with the ``LoadRequest/validators`` is still current.
+    /// - Parameters:
+    ///   - url: the URL.
+    ///   - validators: the new validators, if the source sent any.
     public static func notModified(url: URL, validators: CacheValidators? = nil) -> ImageStream {
         var stream = ImageStream(url: url, chunks: AsyncStream<Data> { $0.finish() })
         stream.head = .notModified(url: url, validators: validators)
@@ -65,11 +68,13 @@ public struct ImageStream: Sendable {
 
 extension ImageStreaming {
     /// True for the ``ImageLoading/schemes``.
+    /// - Parameter url: the URL.
     public func canLoad(_ url: URL) -> Bool { url.scheme.map { schemes.contains($0.lowercased()) } ?? false }
 
     public var maximumBytes: ByteCount { .megabytes(200) }
 
     /// Collects the chunks of ``stream(_:)``.
+    /// - Parameter request: the URL, with the parameters of the call.
     /// - Throws: the error of the stream, ``ImageError/Code/bodyTooLarge``, ``ImageError/Code/incompleteBody``,
     ///   ``ImageError/Code/emptyBody``, or ``ImageError/Code/outOfMemory``.
     public func load(_ request: LoadRequest) async throws(ImageError) -> LoadedData {

@@ -17,8 +17,9 @@ public struct TransferMetrics: Sendable, Hashable {
     public var redirects = 0
     /// The bytes of bodies that arrived in all attempts, before decompression.
     public var receivedBytes = 0
-    /// The bytes at the beginning of the body that came from an interrupted transfer.
+    /// The bytes at the start of the body that came from an interrupted transfer.
     public var resumedBytes = 0
 
+    /// Creates measurements of zero.
     public init() {}
 }

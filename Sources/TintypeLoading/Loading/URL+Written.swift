@@ -1,12 +1,13 @@
 package import FoundationEssentials
 
 extension URL {
-    /// Creates the URL of a string that somebody wrote: in a program, on a command line, in a list, or in the `Location` of a redirect.
+    /// Creates the URL of a string as it was written: in a program, on a command line, in a list, or in the `Location` of a redirect.
     ///
-    /// Each byte that a URL can't have there (RFC 3986) becomes an escape, and nothing else changes: escapes stay, whatever bytes they stand
-    /// for, and a `%` that begins none becomes `%25`. White space around the string is left out.
+    /// Each byte that a URL can't have there (RFC 3986) becomes an escape, and nothing else changes: escapes stay, even those for
+    /// invalid UTF-8, and a `%` that starts none becomes `%25`. White space around the string is left out.
     ///
-    /// `URL(string:)` of swift-foundation isn't enough: if one character of a component needs an escape, it encodes the `%` of all others again.
+    /// `URL(string:)` of swift-foundation isn't enough: if a character of a component needs an escape, it encodes the `%` of all others
+    /// again.
     /// - Parameters:
     ///   - text: an absolute URL, or a reference if there is a base.
     ///   - base: the URL to which a reference is relative.
@@ -18,7 +19,7 @@ extension URL {
     }
 }
 
-/// The bytes of a URL as somebody wrote it.
+/// The bytes of a URL as it was written.
 private struct WrittenURL {
     let bytes: UnsafeBufferPointer<UInt8>
 
@@ -59,7 +60,7 @@ private struct WrittenURL {
         return text
     }
 
-    /// The place of `user:password@host:port`, if there is one.
+    /// The place of `user:password@host:port`, if any.
     private func authority(of text: Slice<UnsafeBufferPointer<UInt8>>) -> Range<Int>? {
         let scheme = text.prefix { Self.schemeBytes.contains($0) }
         var start = text.startIndex

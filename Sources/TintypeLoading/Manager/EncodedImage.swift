@@ -12,18 +12,20 @@ public struct EncodedImage: Sendable {
     public var source: ImageSource
     /// The currency of the bytes.
     public var freshness = Freshness.cached
+    /// The URL of the request.
     public var url: URL
     /// The cache key of the bytes.
     public var key: ImageKey
     /// The media type that the source stated.
     public var mimeType: String?
-    /// The durations of the stages; ``ImageMetrics/decode`` is that of reading the header.
+    /// The durations of the stages; ``ImageMetrics/decode`` is the time that reading the header took.
     public var metrics: ImageMetrics
     /// The error of the write to disk, if the request waited for it: ``ImageRequest/CacheOptions/waitsForStore``.
     public var storeError: ImageError?
     /// The response that brought the bytes.
     var response: StoredResponse?
 
+    /// Creates an image that isn't decoded. Each parameter sets the property of the same name.
     public init(
         data: Data, info: ImageInfo, source: ImageSource, url: URL, key: ImageKey, mimeType: String? = nil,
         metrics: ImageMetrics = ImageMetrics()

@@ -1,4 +1,4 @@
-/// The events that one observer of an ``ImageTask`` has not taken yet: at most one progress, one preview, and the end.
+/// The events that an observer of an ``ImageTask`` has not taken yet: at most a progress, a preview, and the end.
 final class EventMailbox: Sendable {
     private struct State {
         var progress: ImageProgress?
@@ -12,7 +12,7 @@ final class EventMailbox: Sendable {
 
     private let state = Lock(State())
 
-    /// Adds events; each replaces one of its kind that was not taken.
+    /// Adds events; each replaces the event of its kind that wasn't taken.
     func put(progress: ImageProgress?, preview: Image?) {
         change { state in
             if let progress, progress.receivedBytes >= state.progress?.receivedBytes ?? 0 { state.progress = progress }
@@ -41,7 +41,7 @@ final class EventMailbox: Sendable {
         waiting?.resume()
     }
 
-    /// Waits for the next event; `nil` after the end. Called by one observer, one call at a time.
+    /// Waits for the next event; `nil` after the end. Called by a single observer, never twice at once.
     func next() async -> ImageEvent? {
         await withCheckedContinuation { continuation in
             let isReady = state.withLock { state in

@@ -1,17 +1,17 @@
-/// The times for which failed URLs aren't loaded again, by the kind of failure.
+/// The times until failed URLs are loaded again, by the kind of failure.
 ///
 /// A time of zero remembers nothing. Failures that the loader doesn't want to be remembered (``ImageLoading/shouldRememberFailure(_:of:)``)
 /// are temporary.
 public struct FailureLifetimes: Sendable, Hashable {
-    /// For images that don't exist: the statuses 404 and 410. The default is five minutes.
+    /// The lifetime of failures for images that don't exist: the statuses 404 and 410. The default is five minutes.
     public var missing: Duration
-    /// For data that can't be decoded: ``ImageError/Code/unknownFormat``, ``ImageError/Code/corruptImage``,
+    /// The lifetime of failures for data that can't be decoded: ``ImageError/Code/unknownFormat``, ``ImageError/Code/corruptImage``,
     /// ``ImageError/Code/truncatedImage``, ``ImageError/Code/decoderCrashed``, and ``ImageError/Code/decodeTimedOut``. The default is five
     /// minutes.
     public var undecodable: Duration
-    /// For other failures that would only repeat (``ImageError/isPermanent``), such as a status 403. The default is 30 seconds.
+    /// The lifetime of other failures that would only repeat (``ImageError/isPermanent``), such as a status 403. The default is 30 seconds.
     public var permanent: Duration
-    /// For failures that may pass, such as a missing connection, a timeout, or a status 503. The default is zero.
+    /// The lifetime of failures that may pass, such as a missing connection, a timeout, or a status 503. The default is zero.
     public var temporary: Duration
 
     /// Creates lifetimes. Each parameter sets the property of the same name.
@@ -25,10 +25,10 @@ public struct FailureLifetimes: Sendable, Hashable {
         self.temporary = temporary
     }
 
-    /// Lifetimes with which no failure is remembered.
+    /// Lifetimes that remember no failure.
     public static let none = FailureLifetimes(missing: .zero, undecodable: .zero, permanent: .zero, temporary: .zero)
 
-    /// The time for which a failure is remembered.
+    /// The lifetime of a remembered failure.
     /// - Parameter isTemporary: true if the loader doesn't want it to be remembered.
     func lifetime(of error: ImageError, isTemporary: Bool) -> Duration {
         guard !isTemporary else { return temporary }

@@ -12,8 +12,8 @@ public struct RememberedFailure: Sendable {
 
 /// The sources that failed a short while ago, so that a list of broken images doesn't ask for each of them again and again.
 ///
-/// Failures are remembered by source and message: an answer to one token says nothing about another. Those of decoding are
-/// remembered by the way of decoding too: what one coder can't read, another one may. Failures are remembered for a time and up to a
+/// Failures are remembered by source and message: the answer to a token says nothing about another. Failures of decoding are
+/// remembered by the way of decoding too: a file that a coder can't read may suit another. Failures are remembered for a time and up to a
 /// count; the oldest are dropped first.
 struct FailureMemory {
     /// The identity of a failure.
@@ -90,7 +90,7 @@ struct FailureMemory {
         if let index = order.firstIndex(of: key) { order.remove(at: index) }
     }
 
-    /// Drops the failures of a source, whatever the message.
+    /// Drops the failures of a source, for all messages.
     mutating func removeAll(source: String) {
         for key in order where key.source == source { remove(key) }
     }

@@ -6,9 +6,10 @@ extension ImageManager {
     ///
     /// With ``CachePolicy/cacheOnly`` the wait is no longer than the disk takes, so that a view has its image with its first frame. No work
     /// is ever done on the main thread, so it may wait too, outside of tasks.
+    /// - Parameter request: the request.
     /// - Throws: ``ImageError``, as ``load(_:)-(ImageRequest)`` does. An image that isn't in memory is an error,
-    ///   ``ImageError/Code/invalidRequest``, on threads that the load itself needs: in every Swift task, and in coders, transformers, and other
-    ///   code that the processing queue calls.
+    ///   ``ImageError/Code/invalidRequest``, on threads that the load itself needs: in every Swift task, and in coders, transformers, and
+    ///   other code that the processing queue calls.
     @available(*, noasync, message: "this blocks a thread; await load(_:)")
     public func loadBlocking(_ request: ImageRequest) throws(ImageError) -> ImageResult {
         let (request, environment) = prepared(request)
@@ -43,6 +44,7 @@ extension ImageManager {
     }
 
     /// Loads an image while the calling thread waits. An image in memory is returned at once.
+    /// - Parameter url: the URL.
     /// - Throws: ``ImageError``, as ``load(_:)-(URL)`` does.
     @available(*, noasync, message: "this blocks a thread; await load(_:)")
     public func loadBlocking(_ url: URL) throws(ImageError) -> ImageResult { try loadBlocking(ImageRequest(url)) }

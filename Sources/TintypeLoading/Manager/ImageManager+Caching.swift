@@ -4,30 +4,43 @@ internal import Logging
 /// The caches by request, as loads use them.
 extension ImageManager {
     /// Returns the cache key of a request's image.
+    /// - Parameter request: the request.
     public func key(for request: ImageRequest) -> ImageKey {
         let environment = environment
         return environment.key(for: environment.prepared(request))
     }
 
     /// Returns the cache key of the image at a URL.
+    /// - Parameter url: the URL.
     public func key(for url: URL) -> ImageKey { key(for: ImageRequest(url)) }
 
     /// Returns the image of a request if it is in memory, at once.
+    ///
+    /// ```swift
+    /// if let image = manager.memoryImage(for: request) { show(image) }
+    /// ```
+    /// - Parameter request: the request.
     public func memoryImage(for request: ImageRequest) -> Image? {
         let (request, environment) = prepared(request)
         return environment.memoryImage(request, key: environment.key(for: request))
     }
 
     /// Returns the image at a URL if it is in memory, at once.
+    /// - Parameter url: the URL.
     public func memoryImage(for url: URL) -> Image? { memoryImage(for: ImageRequest(url)) }
 
     /// Returns the image of a request if it is in memory or on disk; `nil` if the caches can't supply it.
     ///
-    /// This is a load with ``CachePolicy/cacheOnly``, whatever policy the request has: it never asks the source. It decodes and transforms
-    /// what is on disk, shares that work with equal loads, and stores the result in memory, as the request says. A damaged entry is
+    /// This is a load with ``CachePolicy/cacheOnly``, instead of the request's policy: it never asks the source. It decodes and transforms
+    /// the entry on disk, shares that work with equal loads, and stores the result in memory, as the request says. A damaged entry is
     /// discarded.
-    /// - Throws: ``ImageError`` if the request is invalid, if a cached image is damaged, exceeds a limit or can't be transformed, or if the calling
-    ///   task is canceled.
+    ///
+    /// ```swift
+    /// let offline = try await manager.cachedImage(for: request)  // nil if the caches don't have it
+    /// ```
+    /// - Parameter request: the request.
+    /// - Throws: ``ImageError`` if the request is invalid, if a cached image is damaged, exceeds a limit or can't be transformed, or if the
+    ///   calling task is canceled.
     nonisolated(nonsending) public func cachedImage(for request: ImageRequest) async throws(ImageError) -> Image? {
         var (request, environment) = prepared(request)
         request.cachePolicy = .cacheOnly
@@ -44,6 +57,7 @@ extension ImageManager {
     /// Returns the image at a URL if it is in memory or on disk; `nil` if the caches can't supply it.
     ///
     /// See ``cachedImage(for:)-(ImageRequest)``.
+    /// - Parameter url: the URL.
     /// - Throws: ``ImageError`` if a cached image exceeds a limit, or if the calling task is canceled.
     nonisolated(nonsending) public func cachedImage(for url: URL) async throws(ImageError) -> Image? {
         try await cachedImage(for: ImageRequest(url))
@@ -51,8 +65,14 @@ extension ImageManager {
 
     /// Stores an image where loads of the request look for it: in the layers of ``ImageRequest/CacheOptions/store``.
     ///
-    /// The disk stores the original of a source, and, for requests with ``ImageRequest/CacheOptions/storesVariant``, thumbnails and transformed images;
-    /// other images, and those of local files and `data:` URLs, are stored in memory only: no load looks for the others on disk, and files may change.
+    /// The disk stores the original of a source, and, for requests with ``ImageRequest/CacheOptions/storesVariant``, thumbnails and
+    /// transformed images; other images, and images from local files and `data:` URLs, are stored in memory only: no load looks for the
+    /// others on disk, and files may change.
+    ///
+    /// ```swift
+    /// try await manager.store(image, data: data, for: ImageRequest(url))
+    /// await manager.flush()  // waits until it is on disk
+    /// ```
     /// - Parameters:
     ///   - image: The image.
     ///   - data: The encoded bytes for the disk; without them the image is encoded as ``ImageRequest/CacheOptions/encoding`` say.
@@ -90,11 +110,17 @@ extension ImageManager {
     }
 
     /// Stores the image at a URL where loads look for it. See ``store(_:data:for:)-(_,_,ImageRequest)``.
+    /// - Parameters:
+    ///   - image: the image.
+    ///   - data: the encoded image; `nil` to let the manager encode it for the disk.
+    ///   - url: the URL of the image.
+    /// - Throws: ``ImageError`` with the URL.
     public func store(_ image: Image, data: Data? = nil, for url: URL) async throws(ImageError) {
         try await store(image, data: data, for: ImageRequest(url))
     }
 
     /// Returns the layers that have the image of a request; not the original that it could be made of.
+    /// - Parameter request: the request.
     public func cachedLayers(for request: ImageRequest) async -> CacheLayers {
         let (request, environment) = prepared(request)
         let key = environment.key(for: request)
@@ -106,11 +132,15 @@ extension ImageManager {
     }
 
     /// Returns the layers that have the image at a URL.
+    /// - Parameter url: the URL.
     public func cachedLayers(for url: URL) async -> CacheLayers { await cachedLayers(for: ImageRequest(url)) }
 
-    /// Removes the image of a request, also in the formats in which it was ``encoded(for:as:options:)``, and no other variant of its source;
+    /// Removes the image of a request, also in the formats of ``encoded(for:as:options:)``, and no other variant of its source;
     /// ``removeAll(of:)-(ImageRequest)`` removes those too.
-    /// - Returns: true if there was one.
+    /// - Parameters:
+    ///   - request: the request.
+    ///   - layers: the layers to remove it from.
+    /// - Returns: true if an entry was removed.
     /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``
     @discardableResult public func removeCachedImage(
         for request: ImageRequest, from layers: CacheLayers = .all
@@ -126,7 +156,10 @@ extension ImageManager {
     }
 
     /// Removes the image at a URL, and no other variant of it.
-    /// - Returns: true if there was one.
+    /// - Parameters:
+    ///   - url: the URL.
+    ///   - layers: the layers to remove it from.
+    /// - Returns: true if an entry was removed.
     /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``
     @discardableResult public func removeCachedImage(
         for url: URL, from layers: CacheLayers = .all
@@ -135,6 +168,7 @@ extension ImageManager {
     }
 
     /// Returns the keys of everything that the disk cache has of a request's source: the original, thumbnails, and transformed images.
+    /// - Parameter request: the request.
     public func cachedVariants(of request: ImageRequest) async -> [ImageKey] {
         let (request, environment) = prepared(request)
         let source = environment.source(of: request)
@@ -147,9 +181,15 @@ extension ImageManager {
     }
 
     /// Returns the keys of everything that the disk cache has of a URL.
+    /// - Parameter url: the URL.
     public func cachedVariants(of url: URL) async -> [ImageKey] { await cachedVariants(of: ImageRequest(url)) }
 
     /// Removes every variant of a request's source from memory and disk.
+    ///
+    /// ```swift
+    /// try await manager.removeAll(of: request)  // the original, and every thumbnail
+    /// ```
+    /// - Parameter request: the request.
     /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``
     public func removeAll(of request: ImageRequest) async throws(ImageError) {
         let (request, environment) = prepared(request)
@@ -157,12 +197,13 @@ extension ImageManager {
     }
 
     /// Removes every variant of a URL from memory and disk.
+    /// - Parameter url: the URL.
     /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``
     public func removeAll(of url: URL) async throws(ImageError) { try await removeAll(of: ImageRequest(url)) }
 
     // MARK: The end of a program
 
-    /// Waits until everything that was loaded before is stored where its request wanted it, also what is revalidated in the background
+    /// Waits until everything that was loaded before is stored where its request wanted it, including background revalidation
     /// (``CachePolicy/staleWhileRevalidate``).
     public func flush() async {
         await shared.revalidations.wait()
@@ -186,8 +227,8 @@ extension ImageManager {
     /// Ends all loads, waits until the bytes that have arrived are on disk, and removes expired entries: for the end of the program, on
     /// `SIGTERM` for example.
     ///
-    /// Does all of it even if the calling task is cancelled. Loads that begin later work as usual. If expired entries can't be removed, that
-    /// is logged.
+    /// Does all of it even if the calling task is cancelled. Loads that start later work as usual. If expired entries can't be removed,
+    /// that is logged.
     /// - Parameter removingExpired: False to leave expired entries on disk.
     public func shutdown(removingExpired: Bool = true) async {
         await Task { [self] in

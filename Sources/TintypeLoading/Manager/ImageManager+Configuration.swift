@@ -3,7 +3,12 @@ public import Logging
 public import Tracing
 
 extension ImageManager {
-    /// The hooks, limits, and shared resources of a manager. A change affects loads that begin afterwards.
+    /// The hooks, limits, and shared resources of a manager. A change affects loads that start afterwards.
+    ///
+    /// ```swift
+    /// manager.configuration.shouldDownload = { url in url.host() == "images.example.org" }
+    /// manager.configuration.scaleDownLimit = .megabytes(30)
+    /// ```
     public struct Configuration: Sendable {
         /// The identity of a URL in the caches, for URLs that carry signatures or session ids. The default is the whole URL.
         public var cacheKey: (@Sendable (URL) -> String)?
@@ -17,7 +22,7 @@ extension ImageManager {
         ///
         /// Its disk stores the originals. Decoded images, stored thumbnails, and transformed images stay in the manager's cache.
         public var originalCache: (any ImageCaching)?
-        /// Returns the bytes that the disk stores; `nil` for those that it would store otherwise.
+        /// A closure that returns the bytes for the disk; `nil` for its usual representation.
         public var cacheSerializer: CacheSerializer?
         /// Changes requests before they are carried out.
         ///
@@ -26,17 +31,17 @@ extension ImageManager {
         public var optionsProcessor: (@Sendable (ImageRequest) -> ImageRequest)?
         /// True if the caches may keep an image that was loaded or made.
         ///
-        /// It is called before memory or disk get anything of the image, once for all requests that share it, with one of them. It must
+        /// It is called before memory or disk get anything of the image, once for all requests that share it, with any of them. It must
         /// not take long. Bytes that aren't decoded (``ImageManager/data(for:)-(ImageRequest)``) are stored without asking. By
         /// default, all images are kept.
         public var shouldCache: (@Sendable (Image, ImageRequest) -> Bool)?
-        /// The order in which caches and source are asked, for requests that don't set ``ImageRequest/cachePolicy``. The default is
+        /// The order of caches and source, for requests that don't set ``ImageRequest/cachePolicy``. The default is
         /// ``CachePolicy/cacheFirst``.
         public var cachePolicy = CachePolicy.cacheFirst
-        /// The connection to the network, as the program knows it: loads ask no source while it is ``NetworkStatus/offline``, and revalidate
-        /// nothing while it is ``NetworkStatus/lowData``. Called by loads that would ask a source; it must not take long.
+        /// The connection to the network, as the program knows it: loads ask no source while it is ``NetworkStatus/offline``, and
+        /// revalidate nothing while it is ``NetworkStatus/lowData``. Called by loads that would ask a source; it must not take long.
         public var networkStatus: @Sendable () -> NetworkStatus = { .online }
-        /// The header fields of requests that identify a user. An image that was loaded with one of them is found only by requests
+        /// The header fields of requests that identify a user. An image that was loaded with such a value is found only by requests
         /// with the same value. The default is `authorization` and `cookie`.
         public var credentialHeaders: Set<String> = ["authorization", "cookie"] {
             didSet { credentialHeaders = Set(credentialHeaders.map { $0.lowercased() }) }
@@ -49,10 +54,10 @@ extension ImageManager {
         public var limits = DecodeLimits()
         /// The limit of ``ImageRequest/scalesDownLargeImages`` for the pixels of an image. The default is 60 MB.
         public var scaleDownLimit = ByteCount.megabytes(60)
-        /// The times for which a URL that failed isn't loaded again.
+        /// The times until a URL that failed may be loaded again.
         public var failureLifetimes = FailureLifetimes()
-        /// A closure that returns the time for which a URL that failed isn't loaded again: zero to remember nothing, or `nil` for the time of
-        /// ``failureLifetimes``. Local files aren't asked for.
+        /// A closure that returns the time until a URL that failed may be loaded again: zero to remember nothing, or `nil` for the time
+        /// of ``failureLifetimes``. Local files aren't asked for.
         public var failureLifetime: (@Sendable (ImageError, URL) -> Duration?)?
         /// The number of failed URLs that are remembered.
         public var failureLimit = 1_000
@@ -61,7 +66,7 @@ extension ImageManager {
         /// The shortest time between two previews of an image that arrives (``ImageRequest/isProgressive``). The default is
         /// 100 ms.
         public var previewInterval = Duration.milliseconds(100)
-        /// The queue on which images are decoded and transformed.
+        /// The queue for decoding and transforming.
         public var processing = WorkQueue.processing
         /// The memory for all decodes together; loads wait for it.
         public var budget = DecodeBudget.shared
@@ -70,10 +75,11 @@ extension ImageManager {
         /// The log of loads: warnings about damaged entries, and at the level `debug` each stage of each load, with the number of the
         /// request (``ImageMetrics/request``), the durations, and the error. An image that is in memory is not logged.
         public var logger = Logger(label: "tintype")
-        /// The counters and timers; `nil` for none. By default those of the backend that is bootstrapped when the configuration is created.
+        /// The counters and timers; `nil` for none. By default the meters of the backend that is bootstrapped when the configuration is
+        /// created.
         public var meters = LoadMeters.system
-        /// The tracer that receives a span for each load that isn't served from memory, and one for each of its stages; `nil` for none. By
-        /// default the one that is bootstrapped when the configuration is created.
+        /// The tracer that receives a span for each load that isn't served from memory, and for each of its stages; `nil` for none. By
+        /// default the tracer that is bootstrapped when the configuration is created.
         public var tracer: (any Tracer)? =
             InstrumentationSystem.tracer is NoOpTracer ? nil : InstrumentationSystem.tracer
         /// The clock for ``failureLifetimes`` and ``previewInterval``.
@@ -81,6 +87,7 @@ extension ImageManager {
         /// The wall clock for the dates of stored entries.
         public var date: @Sendable () -> Date = { Date() }
 
+        /// Creates a configuration with the defaults.
         public init() {}
     }
 }

@@ -1,7 +1,7 @@
 internal import Synchronization
 
 extension ImageManager {
-    /// Creates a manager like this one, with other parts in the places of some.
+    /// Creates a manager like this one, with some parts replaced.
     ///
     /// ```swift
     /// var configuration = manager.configuration
@@ -10,18 +10,18 @@ extension ImageManager {
     /// let archiving = manager.copy(configuration: configuration)
     /// ```
     ///
-    /// A copy shares the caches and the loaders that it doesn't replace, the decode budget, and, unless it has another loader, the failures that
-    /// are remembered. It shares no loads: ``cancelAll()``, ``hasActiveLoads``, ``flush()`` and ``statistics`` concern its own. Later changes to
-    /// the parts or the configuration of either manager don't affect the other one.
+    /// A copy shares the caches and the loaders that it doesn't replace, the decode budget, and, unless it has another loader, the failures
+    /// that are remembered. It shares no loads: ``cancelAll()``, ``hasActiveLoads``, ``flush()`` and ``statistics`` concern its own. Later
+    /// changes to the parts or the configuration of either manager don't affect the other.
     ///
-    /// Images that a copy decodes with coders of its own are cached under keys with the ``ImageCoder/identifier`` of the coder. Those of
-    /// a coder without one are cached in memory only, where only the copy finds them.
+    /// Images that a copy decodes with coders of its own are cached under keys with the ``ImageCoder/identifier`` of the coder. Images
+    /// of a coder without an identifier are cached in memory only, where only the copy finds them.
     /// - Parameters:
-    ///   - cache: The caches in which images are looked up and stored; `nil` for those of this manager.
+    ///   - cache: The caches that images are read from and stored in; `nil` for this manager's caches.
     ///   - loader: The loader of images that aren't cached; `nil` for the loaders of this manager.
-    ///   - coders: The coders that read and write image formats, in place of all others; `nil` for those of this manager. A variant is stored on
-    ///     disk only in a format that one of them writes.
-    ///   - configuration: The hooks, limits, and shared resources; `nil` for those of this manager.
+    ///   - coders: The coders that read and write image formats, in place of all others; `nil` for this manager's loaders. A variant is
+    ///     stored on disk only in a format that a coder writes.
+    ///   - configuration: The hooks, limits, and shared resources; `nil` for this manager's coders.
     public func copy(
         cache: (any ImageCaching)? = nil, loader: (any ImageLoading)? = nil, coders: (any ImageCoder)? = nil,
         configuration: Configuration? = nil
@@ -55,11 +55,11 @@ struct OwnCoder: Hashable, Sendable {
 }
 
 extension ImageLoaders {
-    /// The loaders of a program: a list, or a list of one.
+    /// The loaders of a program: a single loader becomes a list, too.
     init(of loader: any ImageLoading) { self = (loader as? ImageLoaders) ?? ImageLoaders([loader]) }
 }
 
 extension ImageCoders {
-    /// The coders of a program: a list, or a list of one.
+    /// The coders of a program: a single coder becomes a list, too.
     init(of coder: any ImageCoder) { self = (coder as? ImageCoders) ?? ImageCoders([coder]) }
 }

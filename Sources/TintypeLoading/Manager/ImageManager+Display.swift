@@ -1,6 +1,6 @@
 internal import FoundationEssentials
 
-/// A load as it begins for a display.
+/// A load as it starts for a display.
 package enum DisplayStart {
     /// The image is in memory.
     case image(ImageResult)

@@ -46,7 +46,7 @@ extension ImageManager {
         do throws(ImageError) {
             guard !Task.isCancelled else { throw ImageError.cancelled }
             try environment.check(request)
-            // While a cached image is revalidated it is shown, and part of an image is no progress over it.
+            // During revalidation the cached image stays on screen; partial previews are suppressed.
             let shown = request.cachePolicy == .revalidate ? environment.ownMemoryImage(request, key: key) : nil
             if let shown { onUpdate?(.outdated(shown)) }
             let load = ImageLoad(request, key: key, environment: environment, trace: trace)

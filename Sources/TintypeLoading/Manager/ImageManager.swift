@@ -6,13 +6,13 @@ public import FoundationEssentials
 /// let image = try await ImageManager.shared.image(for: url)
 /// ```
 ///
-/// Equal work is shared: there is one download for a URL, one decode for a URL and its decode options, and one transform for those and
-/// a transformer, however many callers ask. Work stops when the last caller loses interest, and has the highest priority of its callers. An
-/// image in memory is returned without suspension.
+/// Equal work is shared: a URL is downloaded once, decoded once for each set of decode options, and transformed once for each transformer,
+/// however many callers ask. Work stops when the last caller loses interest, and has the highest priority of its callers. An image in
+/// memory is returned without suspension.
 ///
-/// Every method may be called from any task or thread. A load has exactly one end: an image or an ``ImageError``.
+/// Every method may be called from any task or thread. A load ends exactly once: an image or an ``ImageError``.
 public final class ImageManager: Sendable {
-    /// The caches in which images are looked up and stored.
+    /// The caches that images are read from and stored in.
     public let cache: any ImageCaching
 
     private let current: Lock<LoadEnvironment>
@@ -23,7 +23,7 @@ public final class ImageManager: Sendable {
     /// Creates a manager.
     ///
     /// - Parameters:
-    ///   - cache: The caches in which images are looked up and stored.
+    ///   - cache: The caches that images are read from and stored in.
     ///   - loader: The loader of images that aren't cached. It alone loads: for `file:` and `data:` URLs too, pass
     ///     `ImageLoaders([DataURLLoader(), FileLoader(), loader])`.
     ///   - coders: The coders that read and write image formats; `ImageCoders.default` of the module `Tintype` has all of this build.
@@ -44,12 +44,12 @@ public final class ImageManager: Sendable {
         current = Lock(environment)
     }
 
-    /// The parts of a load that begins now.
+    /// The parts of a load that starts now.
     var environment: LoadEnvironment { current.withLock { $0 } }
 
-    // Changes in place, such as `loaders.add(…)`, happen one after another, so that none is lost.
+    // Changes in place, such as `loaders.add(…)`, happen in turn, so that none is lost.
 
-    /// The hooks, limits, and shared resources. A change affects loads that begin afterwards.
+    /// The hooks, limits, and shared resources. A change affects loads that start afterwards.
     public var configuration: Configuration {
         get { environment.configuration }
         _modify {
@@ -64,7 +64,7 @@ public final class ImageManager: Sendable {
         }
     }
 
-    /// The loaders, which may be added and removed at any time. A change affects loads that begin afterwards.
+    /// The loaders, which may be added and removed at any time. A change affects loads that start afterwards.
     public var loaders: ImageLoaders {
         get { environment.loaders }
         _modify {
@@ -78,7 +78,7 @@ public final class ImageManager: Sendable {
         }
     }
 
-    /// The coders, which may be added and removed at any time. A change affects loads that begin afterwards.
+    /// The coders, which may be added and removed at any time. A change affects loads that start afterwards.
     public var coders: ImageCoders {
         get { environment.coders }
         _modify {
@@ -114,6 +114,11 @@ public final class ImageManager: Sendable {
     /// Returns the image at a URL, decoded and cached.
     ///
     /// An image in memory is returned without suspension. Honors the cancellation of the calling task.
+    ///
+    /// ```swift
+    /// let image = try await manager.image(for: url)
+    /// ```
+    /// - Parameter url: the URL.
     /// - Throws: ``ImageError`` with the URL that failed, the stage, and the reason.
     nonisolated(nonsending) public func image(for url: URL) async throws(ImageError) -> Image {
         let environment = environment
@@ -133,6 +138,12 @@ public final class ImageManager: Sendable {
     /// Returns the image of a request, decoded and cached.
     ///
     /// An image in memory is returned without suspension. Honors the cancellation of the calling task.
+    ///
+    /// ```swift
+    /// let small = ImageRequest(url, thumbnailSize: PixelSize(width: 40, height: 40))
+    /// let thumbnail = try await manager.image(for: small)
+    /// ```
+    /// - Parameter request: the request.
     /// - Throws: ``ImageError`` with the URL that failed, the stage, and the reason.
     nonisolated(nonsending) public func image(for request: ImageRequest) async throws(ImageError) -> Image {
         let (request, environment) = prepared(request)
@@ -142,12 +153,19 @@ public final class ImageManager: Sendable {
     }
 
     /// Returns the image at a URL, with everything that is known of the load.
+    /// - Parameter url: the URL.
     /// - Throws: ``ImageError`` with the URL that failed, the stage, and the reason.
     nonisolated(nonsending) public func load(_ url: URL) async throws(ImageError) -> ImageResult {
         try await load(ImageRequest(url))
     }
 
     /// Returns the image of a request, with everything that is known of the load.
+    ///
+    /// ```swift
+    /// let result = try await manager.load(ImageRequest(url))
+    /// print(result.source, result.image.size, result.metrics.load.total)
+    /// ```
+    /// - Parameter request: the request.
     /// - Throws: ``ImageError`` with the URL that failed, the stage, and the reason.
     nonisolated(nonsending) public func load(_ request: ImageRequest) async throws(ImageError) -> ImageResult {
         let (request, environment) = prepared(request)
@@ -155,9 +173,11 @@ public final class ImageManager: Sendable {
     }
 
     /// Starts a load that any number of observers can subscribe to, and whose priority can be changed.
+    /// - Parameter url: the URL.
     public func task(for url: URL) -> ImageTask { task(for: ImageRequest(url)) }
 
     /// Starts a load that any number of observers can subscribe to, and whose priority can be changed.
+    /// - Parameter request: the request.
     public func task(for request: ImageRequest) -> ImageTask {
         let (request, environment) = prepared(request)
         return ImageTask(request: request) { priority, onUpdate async throws(ImageError) in
@@ -179,10 +199,12 @@ public final class ImageManager: Sendable {
         return shared.failures.withLock { $0.all(at: now) }
     }
 
-    /// Allows a URL that failed to be loaded again at once, whatever its header fields.
+    /// Allows a URL that failed to be loaded again at once, with any header fields.
+    /// - Parameter url: the URL.
     public func removeFailure(of url: URL) { removeFailure(of: ImageRequest(url)) }
 
-    /// Allows the URL of a request that failed to be loaded again at once, whatever its header fields.
+    /// Allows the URL of a request that failed to be loaded again at once, with any header fields.
+    /// - Parameter request: the request.
     public func removeFailure(of request: ImageRequest) {
         let source = key(for: request).source
         shared.failures.withLock { $0.removeAll(source: source) }

@@ -2,13 +2,15 @@ public import FoundationEssentials
 
 /// An image, with everything that is known of its load.
 public struct ImageResult: Sendable {
+    /// The decoded and transformed image.
     public var image: Image
-    /// The bytes as the source sent them; `nil` for an image from memory, or one that was made of a stored variant.
+    /// The bytes as the source sent them; `nil` for an image from memory, or from a stored variant.
     public var data: Data?
     /// The place where the image was found.
     public var source: ImageSource
     /// The currency of the image.
     public var freshness = Freshness.cached
+    /// The URL of the request.
     public var url: URL
     /// The cache key of the image.
     public var key: ImageKey
@@ -16,10 +18,12 @@ public struct ImageResult: Sendable {
     public var mimeType: String?
     /// The description of the source's answer, if it was asked.
     public var response: SourceResponse?
+    /// The times of the stages, and the bytes of the transfer.
     public var metrics: ImageMetrics
     /// The error of the write to disk, if the request waited for it: ``ImageRequest/CacheOptions/waitsForStore``.
     public var storeError: ImageError?
 
+    /// Creates a result. Each parameter sets the property of the same name.
     public init(
         image: Image, data: Data? = nil, source: ImageSource, url: URL, key: ImageKey, mimeType: String? = nil,
         metrics: ImageMetrics = ImageMetrics()
@@ -41,7 +45,12 @@ extension ImageResult: CustomStringConvertible {
 
 /// The place where an image was found.
 public enum ImageSource: String, Sendable, Hashable, CaseIterable, Codable {
-    case memory, disk, network
+    /// The cache in memory.
+    case memory
+    /// The cache on disk.
+    case disk
+    /// The loader, which may also have read a file.
+    case network
 }
 
 /// The currency of an image.
@@ -52,16 +61,23 @@ public enum Freshness: Sendable {
     case fresh
     /// The image was cached, and its source says that it is still current.
     case notModified
-    /// The image was cached, and its source sent another one for this load.
+    /// The image was cached, and its source sent another for this load.
     case updated
     /// The image was cached, and may be out of date.
     case stale(StaleReason)
 }
 
 /// A step of a load.
+///
+/// ```swift
+/// for await event in manager.task(for: request).events {
+///     if case .progress(let progress) = event { show(progress.fraction) }
+/// }
+/// ```
 public enum ImageEvent: Sendable {
+    /// More bytes have arrived.
     case progress(ImageProgress)
-    /// A preliminary image: of the bytes that have arrived so far, or the cached one while it is revalidated.
+    /// A preliminary image: of the bytes that have arrived so far, or the cached image during revalidation.
     case preview(Image)
     /// The end; no event follows.
     case finished(Result<ImageResult, ImageError>)
@@ -69,13 +85,15 @@ public enum ImageEvent: Sendable {
 
 /// The progress of a transfer.
 public struct ImageProgress: Sendable, Hashable {
+    /// The number of bytes that have arrived.
     public var receivedBytes: Int
-    /// `nil` if the source didn't say.
+    /// The number of bytes in all; `nil` if the source didn't say.
     public var expectedBytes: Int?
     /// The format, the size, and the other contents of the image's header, once they have arrived, so that a program can make room for
-    /// the image; `nil` before, and if the bytes arrive in one piece or begin like no image. Read by the manager's coders.
+    /// the image; `nil` before, and if the bytes arrive in one piece or don't start like an image. Read by the manager's coders.
     public var header: ImageInfo?
 
+    /// Creates a progress. Each parameter sets the property of the same name.
     public init(receivedBytes: Int, expectedBytes: Int?, header: ImageInfo? = nil) {
         self.receivedBytes = receivedBytes
         self.expectedBytes = expectedBytes

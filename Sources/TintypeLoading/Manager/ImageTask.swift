@@ -93,7 +93,7 @@ public final class ImageTask: Sendable {
         }
     }
 
-    /// The events of the load from now on. Each access returns a new sequence, for one observer.
+    /// The events of the load from now on. Each access returns a new sequence, for a single observer.
     ///
     /// Late subscribers first receive the most recent progress and preview, or only the end. An observer that doesn't keep up receives the
     /// most recent progress and preview; the end is never left out.
@@ -123,7 +123,7 @@ public final class ImageTask: Sendable {
             case .arriving, .asking:
                 return []
             case .progress(let progress):
-                // Reports of one transfer may overtake each other between threads; no observer sees a step back.
+                // Reports of a transfer may overtake each other between threads; no observer sees a step back.
                 guard progress.receivedBytes >= state.progress?.receivedBytes ?? 0 else { return [] }
                 state.progress = progress
             case .preview(let image), .outdated(let image):

@@ -10,7 +10,7 @@ extension LoadEnvironment {
             credentials: configuration.credentialHeaders)
     }
 
-    /// Returns true if a cached image is one for the request: with its credentials, and its values of the fields in `Vary`.
+    /// Returns true if a cached image fits the request: its credentials, and its values of the fields in `Vary`.
     func accepts(_ response: StoredResponse?, for request: ImageRequest) -> Bool {
         guard let response,
             !response.isForPlainRequests || !request.headers.isEmpty || loaders.addsRequestHeaders
@@ -18,7 +18,7 @@ extension LoadEnvironment {
         return response.isSelected(by: selectingFields(of: request))
     }
 
-    /// Decides what a load does with a cached image.
+    /// Decides how a load uses a cached image.
     func decision(
         for response: StoredResponse?, hasValidators: Bool = false, of request: ImageRequest
     ) -> CacheDecision {
@@ -40,12 +40,12 @@ extension LoadEnvironment {
     func mayUse(_ response: StoredResponse?, after error: ImageError, of request: ImageRequest) -> Bool {
         guard !error.isCancellation else { return false }
         guard request.cachePolicy == .http, let response, response.statusCode != nil else { return true }
-        // An answer of the source replaces the cached one, except that of a server in trouble.
+        // An answer of the source replaces the cached one, unless the server reports an error of its own.
         if let status = error.statusCode, !(500..<600).contains(status) { return false }
         return HTTPFreshness(response, now: configuration.date()).mayBeUsedWithoutSource
     }
 
-    /// The original of a request on disk; `nil` if it isn't one for the request.
+    /// The original of a request on disk; `nil` if it doesn't fit the request.
     func original(of request: ImageRequest, key: ImageKey) async -> DiskCacheEntry? {
         guard let entry = await originals.entry(forKey: key.original), accepts(entry.response, for: request) else {
             return nil
@@ -60,7 +60,7 @@ extension LoadEnvironment {
     ) -> StoredResponse? {
         var headers = loaded.headers.byLowercaseName
         headers["last-modified"] = loaded.validators?.lastModified ?? headers["last-modified"]
-        // A redirect is a response of its own, which isn't stored: how long the other URL's is fresh says nothing of this one.
+        // A redirect is a separate response, which isn't stored: the freshness of the target says nothing about the redirect.
         if loaded.isRedirected {
             headers["cache-control"] = StoredResponse.redirectDirectives + (headers["cache-control"] ?? "")
         }

@@ -8,8 +8,8 @@ extension LoadEnvironment {
     /// - Parameters:
     ///   - image: The image of the bytes, if they were decoded.
     ///   - isWhole: False for a thumbnail.
-    ///   - request: One of the requests for it.
-    ///   - lifetime: The time after which the bytes expire.
+    ///   - request: Any of the requests for it.
+    ///   - lifetime: The lifetime of the bytes.
     func storeOriginal(
         _ bytes: SourceBytes, of image: Image?, isWhole: Bool, for request: ImageRequest, fetch: FetchKey,
         lifetime: Duration?, trace: LoadTrace
@@ -72,7 +72,7 @@ extension LoadEnvironment {
             response: image.response)
     }
 
-    /// The bytes that the program's serializer returns; `nil` without one.
+    /// The bytes that the program's serializer returns; `nil` if there is none.
     private func serialized(_ image: Image, _ data: Data?, for request: ImageRequest) async throws(ImageError) -> Data?
     {
         guard let serializer = configuration.cacheSerializer else { return nil }
@@ -95,7 +95,7 @@ extension LoadEnvironment {
         }
     }
 
-    /// Begins a write, and waits for it if too many bytes are waiting to be written. The bytes of the fetch stay shared until it has ended.
+    /// Starts a write, and waits for it if too many bytes are waiting to be written. The bytes of the fetch stay shared until it has ended.
     func begin(
         _ write: Promise<ImageError?>, of fetch: FetchKey, bytes: Int, _ trace: LoadTrace,
         _ body: @escaping @Sendable () async throws(ImageError) -> Void
@@ -127,7 +127,7 @@ extension LoadEnvironment {
 
     /// Removes every variant of a source, and its original.
     func removeAll(ofSource source: String) async throws(ImageError) {
-        // The original first: what is made of it until then goes with the rest.
+        // The original goes first, so that variants made from it in the meantime are removed with the rest.
         if hasOwnOriginals { try await originals.removeAll(ofSource: source, from: .all) }
         try await cache.removeAll(ofSource: source, from: .all)
     }
@@ -145,8 +145,8 @@ extension LoadEnvironment {
 
     /// Removes every variant of a source that newer bytes replace.
     /// - Parameter removals: The removals when the newer bytes were asked for.
-    /// - Returns: The removals including this one, which the stores of the newer bytes know; `nil` if there was another one meanwhile, so
-    ///   that the caches have neither the old image nor the new one.
+    /// - Returns: The removals including this one, passed to the stores of the newer bytes; `nil` if there was another meanwhile, so
+    ///   that the caches have neither the old image nor the new.
     func replaceVariants(ofSource source: String, since removals: SourceRemovals) async -> SourceRemovals? {
         do throws(ImageError) {
             try await removeAll(ofSource: source)

@@ -1,24 +1,24 @@
 internal import FoundationEssentials
 
-/// The parts and the configuration of a manager as they are when a load begins. A load keeps to them until it ends, whatever
-/// the program changes meanwhile.
+/// The parts and the configuration of a manager as they are when a load starts. A load keeps to them until it ends, even if
+/// the program changes them meanwhile.
 final class LoadEnvironment: Sendable {
     /// The cache of images.
     let cache: any ImageCaching
-    /// The cache of the bytes that sources send: the same one, unless the program has another one for them.
+    /// The cache of the bytes that sources send: the same, unless the program has a separate cache for originals.
     let originals: any ImageCaching
     let hasOwnOriginals: Bool
     let loaders: ImageLoaders
     let coders: ImageCoders
-    /// The identity of the coders, if the caches have images of other ones too.
+    /// The identity of the coders, if the caches have images of other coders, too.
     let ownCoder: OwnCoder?
     let configuration: ImageManager.Configuration
     let shared: SharedParts
-    /// The number of changes that led to this environment, and of those to the loaders. Loads of different ones aren't shared.
+    /// The number of changes that led to this environment, and of those to the loaders. Loads with different coders aren't shared.
     let generation: Int
     let loaderGeneration: Int
 
-    /// The work that the loads of a manager share, whatever their configuration.
+    /// The work that the loads of a manager share, independent of their configuration.
     final class SharedParts: Sendable {
         let work = LoadWork()
         let stores = PendingStores()
@@ -78,7 +78,7 @@ final class LoadEnvironment: Sendable {
 
     // MARK: Requests
 
-    /// The request as it is carried out: changed by the configuration, and without what makes no difference.
+    /// The request as it is carried out: changed by the configuration, and without settings that make no difference.
     func prepared(_ request: ImageRequest) -> ImageRequest {
         var request = request
         if request.ownCachePolicy == nil, configuration.cachePolicy != .cacheFirst {
@@ -102,7 +102,7 @@ final class LoadEnvironment: Sendable {
         var filled = request
         if filled.cache.key == nil, configuration.cacheKey != nil { filled.cache.key = source(of: request) }
         var processed = processor(filled)
-        // The key was that of the other URL.
+        // The key was the key of the other URL.
         if processed.url != request.url, request.cache.key == nil, processed.cache.key == filled.cache.key {
             processed.cache.key = nil
         }
@@ -195,7 +195,7 @@ final class LoadEnvironment: Sendable {
 
     // MARK: Layers
 
-    /// True if images on disk can be found by others: not those of coders without an identifier.
+    /// True if images on disk can be found by others: not images of coders without an identifier.
     var cachesOnDisk: Bool { (ownCoder?.token ?? 0) == 0 }
 
     /// True if the disk may have the source of a request. Local files and `data:` URLs aren't copied there.
@@ -209,7 +209,7 @@ final class LoadEnvironment: Sendable {
         cache.hasDisk && request.cache.query.contains(.disk) && request.cachePolicy != .reload
     }
 
-    /// True if the image of a request is one that the disk may have beside the original of its source.
+    /// True if the disk may have the image of a request beside the original of its source.
     func mayStoreVariant(_ request: ImageRequest) -> Bool {
         request.cache.storesVariant && mayStoreVariants(of: request.url)
     }
@@ -250,7 +250,7 @@ final class LoadEnvironment: Sendable {
     func memoryImage(_ request: ImageRequest, key: ImageKey) -> Image? {
         var image: Image?
         if request.transformer == nil, ownCoder == nil, let animation = request.decode.ofWholeAnimation {
-            // One lookup of the two counts.
+            // Only one of the two lookups goes into the statistics.
             let animationKey = ImageKey(source: key.source, variant: ImageVariant(animation))
             image =
                 cache.containsInMemory(key) || !cache.containsInMemory(animationKey)
@@ -263,7 +263,7 @@ final class LoadEnvironment: Sendable {
         return image
     }
 
-    /// Returns the image in memory under exactly this key, whatever its age.
+    /// Returns the image in memory under exactly this key, regardless of age.
     func ownMemoryImage(_ request: ImageRequest, key: ImageKey) -> Image? {
         guard let image = cache.memoryImage(forKey: key), accepts(image.response, for: request) else {
             return nil

@@ -3,9 +3,9 @@ internal import Synchronization
 extension ImageManager {
     /// The sums of a manager's work since it was created.
     ///
-    /// Each load that has ended is counted in exactly one of ``memoryHits``, ``diskHits``, ``misses``, ``failures`` and ``cancellations``.
+    /// Each load that has ended is counted in only one of ``memoryHits``, ``diskHits``, ``misses``, ``failures`` and ``cancellations``.
     public struct Statistics: Sendable, Hashable, Codable {
-        /// The loads that began: of images, of bytes, and of animations, also those of prefetchers.
+        /// The loads that started: of images, of bytes, and of animations, including prefetches.
         public var loads = 0
         /// The loads whose image was in memory.
         public var memoryHits = 0
@@ -19,7 +19,7 @@ extension ImageManager {
         public var cancellations = 0
         /// The loads that shared a transfer, a decode, or a transform with another load.
         public var shared = 0
-        /// The transfers that brought bytes. Loads that share one count it once.
+        /// The transfers that brought bytes. A shared transfer counts once.
         public var downloads = 0
         /// The transfers that confirmed that the cached bytes are current.
         public var confirmations = 0
@@ -28,6 +28,7 @@ extension ImageManager {
         /// The bytes that loaders brought.
         public var downloadedBytes = 0
 
+        /// Creates statistics of zero.
         public init() {}
 
         /// The loads that haven't ended.

@@ -23,5 +23,6 @@ public struct ImageMetrics: Sendable, Hashable {
     /// The protocol that was spoken, such as `HTTP/1.1`.
     public var networkProtocol: String?
 
+    /// Creates metrics of zero.
     public init() {}
 }

@@ -12,7 +12,7 @@ extension LoadEnvironment {
         configuration.meters?.countMemoryHit()
     }
 
-    /// Begins a load that a caller waits for.
+    /// Starts a load that a caller waits for.
     func beginLoad(_ request: ImageRequest) -> LoadTrace {
         shared.counters.count { $0.loads += 1 }
         let trace = LoadTrace(span: configuration.tracer?.startSpan("tintype.load"))
@@ -72,7 +72,7 @@ extension LoadEnvironment {
     // MARK: Stages
 
     /// Runs a stage of a load, and measures it.
-    /// - Parameter describe: Returns what the log tells of the result. Not called unless it is logged.
+    /// - Parameter describe: Returns how the log describes the result. Not called unless it is logged.
     func observe<Value: Sendable>(
         _ stage: LoadStage, of trace: LoadTrace, describe: (Value) -> Logger.Metadata = { _ in [:] },
         _ body: () async throws(ImageError) -> Value

@@ -2,7 +2,7 @@ public import CoreMetrics
 
 /// The counters and timers of loads, for a metrics backend of the package swift-metrics.
 ///
-/// Several managers can share one. The names are stable:
+/// Several managers can share a set. The names are stable:
 ///
 /// | name | kind | dimension |
 /// | --- | --- | --- |
@@ -57,7 +57,7 @@ public final class LoadMeters: Sendable {
         self.stages = stages
     }
 
-    /// Those of the backend with which the program has bootstrapped swift-metrics; `nil` without one.
+    /// The meters of the backend that the program has bootstrapped swift-metrics with; `nil` without a backend.
     public static var system: LoadMeters? { MetricsSystem.factory is NOOPMetricsHandler ? nil : bootstrapped }
 
     private static let bootstrapped = LoadMeters(factory: MetricsSystem.factory)

@@ -1,11 +1,11 @@
 internal import Synchronization
 internal import Tracing
 
-/// One load of a caller, as the log and traces name it.
+/// A caller's load, as the log and traces name it.
 ///
-/// Work that several loads share appears under the one that began it.
+/// Work that several loads share appears under the load that started it.
 struct LoadTrace: Sendable {
-    /// Unique in the process, beginning with 1.
+    /// Unique in the process, starting with 1.
     let id: Int
     let start = ContinuousClock.now
     let span: (any Span)?

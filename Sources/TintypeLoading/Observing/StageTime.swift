@@ -5,6 +5,7 @@ public struct StageTime: Sendable, Hashable {
     /// The rest.
     public var running = Duration.zero
 
+    /// Creates a time. Each parameter sets the property of the same name.
     public init(queued: Duration = .zero, running: Duration = .zero) {
         self.queued = queued
         self.running = running
@@ -16,7 +17,7 @@ public struct StageTime: Sendable, Hashable {
         running = total - self.queued
     }
 
-    /// From the beginning of the stage to its end.
+    /// From the start of the stage to its end.
     public var total: Duration { queued + running }
 
     /// No time, for a stage that a load didn't need.
@@ -25,18 +26,24 @@ public struct StageTime: Sendable, Hashable {
 
 /// The stages of a load that another load carried out.
 public struct SharedStages: OptionSet, Sendable, Hashable {
+    /// The bits of the stages.
     public let rawValue: Int
 
+    /// Creates a set from the bits of stages.
+    /// - Parameter rawValue: the bits of the stages.
     public init(rawValue: Int) { self.rawValue = rawValue }
 
     /// The transfer from the source.
     public static let transfer = SharedStages(rawValue: 1)
+    /// The decoding of the bytes.
     public static let decode = SharedStages(rawValue: 2)
+    /// The work of the transformer.
     public static let transform = SharedStages(rawValue: 4)
     public static let encode = SharedStages(rawValue: 8)
 }
 
 extension SharedStages: CustomStringConvertible {
+    /// The names of the stages.
     public var description: String {
         [(SharedStages.transfer, "transfer"), (.decode, "decode"), (.transform, "transform"), (.encode, "encode")]
             .filter { contains($0.0) }.map(\.1).joined(separator: " ")

@@ -1,6 +1,6 @@
 public import FoundationEssentials
 
-/// The images that one call of an ``ImagePrefetcher`` prefetches.
+/// The images that a call of an ``ImagePrefetcher`` prefetches.
 ///
 /// The prefetch continues when this object is released; only ``cancel()`` ends it.
 public final class ImagePrefetch: Sendable {
@@ -12,7 +12,7 @@ public final class ImagePrefetch: Sendable {
         public var error: ImageError
     }
 
-    /// The requests, in the order in which they begin.
+    /// The requests, in their starting order.
     public let requests: [ImageRequest]
 
     private let id: Int
@@ -30,8 +30,8 @@ public final class ImagePrefetch: Sendable {
     /// The progress so far.
     public var currentProgress: PrefetchProgress { feed.value }
 
-    /// The progress from now on, each time that an image has ended, up to the end of all. Each access returns a new sequence, for one
-    /// observer. An observer that doesn't keep up receives the latest progress, and always the last.
+    /// The progress from now on, each time that an image has ended, up to the end of all. Each access returns a new sequence, for a
+    /// single observer. An observer that doesn't keep up receives the latest progress, and always the last.
     public var progress: AsyncStream<PrefetchProgress> { feed.values }
 
     /// The images that failed so far, without those that were cancelled.
@@ -49,6 +49,7 @@ public final class ImagePrefetch: Sendable {
     public func cancel() { core.cancel(nil, in: id) }
 
     /// Ends the prefetching of a URL.
+    /// - Parameter url: the URL.
     /// - Complexity: O(*n*) for *n* requests.
     public func cancel(_ url: URL) { core.cancel(url, in: id) }
 

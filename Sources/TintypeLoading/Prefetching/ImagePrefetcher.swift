@@ -11,11 +11,11 @@ public import FoundationEssentials
 /// for failure in prefetch.failures { print(failure.url, failure.error) }
 /// ```
 ///
-/// Only a few loads run at a time, with a low priority: a load for the screen begins before all prefetches that wait. One that asks for
+/// Only a few loads run at a time, with a low priority: a load for the screen starts before all prefetches that wait. A load that asks for
 /// an image that is being prefetched joins the prefetch, which then has the priority of that load. A new prefetch leaves earlier
 /// ones as they are. Prefetches go on when the prefetcher is released; ``cancelAll()`` and ``ImagePrefetch/cancel()`` end them.
 public final class ImagePrefetcher: Sendable {
-    /// The place to which images are prefetched.
+    /// The cache layer that receives the images.
     public enum Destination: Sendable, Hashable, CaseIterable {
         /// Memory, and disk as the request says: an image is loaded and decoded as it will be shown.
         case memory
@@ -23,19 +23,20 @@ public final class ImagePrefetcher: Sendable {
         case disk
     }
 
-    /// The limits of a prefetcher. A change affects loads that begin afterwards.
+    /// The limits of a prefetcher. A change affects loads that start afterwards.
     public struct Configuration: Sendable {
         /// The number of images that are loaded at a time, at least 1.
         public var maximumConcurrentLoads = 3
-        /// The place to which images are prefetched.
+        /// The cache layer that receives the images.
         public var destination = Destination.memory
-        /// The highest priority of a prefetch. Requests with a lower one keep it.
+        /// The highest priority of a prefetch. Requests with a lower priority keep it.
         public var priority = ImagePriority.low
         /// True if the newest prefetch is first, as for a list that scrolls; false if it's the oldest.
         public var newestFirst = false
         /// The time without new loads after each report of memory pressure; zero for none.
         public var pauseUnderMemoryPressure = Duration.seconds(10)
 
+        /// Creates a configuration with the defaults.
         public init() {}
     }
 
@@ -45,7 +46,7 @@ public final class ImagePrefetcher: Sendable {
     /// - Parameters:
     ///   - manager: the manager that loads the images, and whose caches keep them.
     ///   - configuration: the limits.
-    ///   - pressure: the source of memory pressure, under which no load begins; `nil` for none.
+    ///   - pressure: the source of memory pressure, which stops new loads; `nil` for none.
     ///   - clock: the clock of ``Configuration-swift.struct/pauseUnderMemoryPressure``.
     public init(
         manager: ImageManager, configuration: Configuration = Configuration(), pressure: MemoryPressure? = .system,
@@ -61,18 +62,20 @@ public final class ImagePrefetcher: Sendable {
         set { core.configuration = newValue }
     }
 
-    /// True if no load begins. Loads that are running go on.
+    /// True if no load starts. Loads that are running go on.
     public var isPaused: Bool {
         get { core.isPaused }
         set { core.isPaused = newValue }
     }
 
     /// Prefetches the images at several URLs.
+    /// - Parameter urls: the URLs, the most urgent first.
     /// - Returns: the prefetch, which ends at once if there are no URLs.
     @discardableResult
     public func prefetch(_ urls: [URL]) -> ImagePrefetch { prefetch(urls.map { ImageRequest($0) }) }
 
     /// Prefetches the images of several requests. A request for a thumbnail or a transformed image prefetches that.
+    /// - Parameter requests: the requests, the most urgent first.
     /// - Returns: the prefetch, which ends at once if there are no requests.
     @discardableResult
     public func prefetch(_ requests: [ImageRequest]) -> ImagePrefetch { core.begin(requests) }
@@ -81,12 +84,14 @@ public final class ImagePrefetcher: Sendable {
     public func cancelAll() { core.cancelAll() }
 
     /// Ends the prefetching of a URL, in all prefetches.
+    /// - Parameter url: the URL.
     /// - Complexity: O(*n*) for *n* requests of the prefetches that are under way.
     public func cancel(_ url: URL) { core.cancel(url, in: nil) }
 
     /// The sums over the prefetches that are under way, and over those that ended since there was none.
     public var currentProgress: PrefetchProgress { core.feed.value }
 
-    /// The sums over all prefetches, from the present ones on, without an end. An observer that doesn't keep up receives the latest.
+    /// The sums over all prefetches, starting with those that run; the sequence never ends. An observer that doesn't keep up
+    /// receives the latest.
     public var progress: AsyncStream<PrefetchProgress> { core.feed.values }
 }

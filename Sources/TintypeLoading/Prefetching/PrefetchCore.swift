@@ -26,7 +26,7 @@ final class PrefetchCore: Sendable {
     private struct State {
         var configuration: Configuration
         var isPaused = false
-        /// The number of reports of memory pressure, the last of which holds up new loads.
+        /// The number of reports of memory pressure; the last report still holds up new loads.
         var pressureReports = 0
         var isUnderPressure = false
         /// Prefetches that have not ended.
@@ -81,7 +81,7 @@ final class PrefetchCore: Sendable {
         }
     }
 
-    // MARK: Beginning
+    // MARK: Start
 
     func begin(_ requests: [ImageRequest]) -> ImagePrefetch {
         let id = state.withLock { $0.makeID() }
@@ -102,7 +102,7 @@ final class PrefetchCore: Sendable {
         return prefetch
     }
 
-    /// Begins as many loads as may run.
+    /// Starts as many loads as may run.
     private func beginLoads() {
         while let (id, load, destination) = nextLoad() {
             // Detached: a prefetch inherits neither the priority of the caller nor its task-local values.
@@ -287,7 +287,7 @@ final class PrefetchCore: Sendable {
 
     private func resume(after report: Int) {
         state.withLock { state in
-            // A later report begins the pause anew.
+            // A later report starts the pause anew.
             if state.pressureReports == report { state.isUnderPressure = false }
         }
         beginLoads()

@@ -1,4 +1,4 @@
-/// A value for any number of observers, each of which receives the latest one that it has not seen.
+/// A value for any number of observers, who each receive the latest value that they haven't seen.
 final class ProgressFeed<Value: Sendable>: Sendable {
     private struct State {
         var value: Value
@@ -15,7 +15,7 @@ final class ProgressFeed<Value: Sendable>: Sendable {
 
     var value: Value { state.withLock { $0.value } }
 
-    /// Replaces the value, unless a later one came first.
+    /// Replaces the value, unless a later value came first.
     /// - Parameters:
     ///   - version: the number of the change. Threads may publish changes in another order than they made them.
     ///   - isLast: true if none follows.
@@ -31,7 +31,7 @@ final class ProgressFeed<Value: Sendable>: Sendable {
         for continuation in waiting { continuation.resume() }
     }
 
-    /// The present value and later ones, for one observer.
+    /// The present value and later ones, for a single observer.
     var values: AsyncStream<Value> {
         let id = state.withLock { state in
             state.observers += 1

@@ -1,13 +1,17 @@
-/// The order in which a load asks the caches and the source.
+/// The order of caches and source in a load.
 ///
-/// `cacheFirst` ignores the age of an image. `http` obeys what the source says about it, and `staleWhileRevalidate` shows the cached image
+/// `cacheFirst` ignores the age of an image. `http` obeys the source's caching headers, and `staleWhileRevalidate` shows the cached image
 /// and obeys it afterwards.
+///
+/// ```swift
+/// request.cachePolicy = .http  // as a browser does: fresh for as long as the server says
+/// ```
 public enum CachePolicy: String, Sendable, Hashable, CaseIterable, Codable {
     /// The caches first, then the source: the default. A cached image is used however old it is.
     case cacheFirst
     /// The rules of HTTP for a private cache (RFC 9111): a cached image is used while it is fresh, and then revalidated. Images are not
-    /// stored if their source forbids that. Files are read again each time. Images of other loaders that don't speak HTTP are handled like
-    /// those of ``cacheFirst``.
+    /// stored if their source forbids that. Files are read again each time. Images of other loaders that don't speak HTTP are handled as
+    /// by ``cacheFirst``.
     case http
     /// The cached image, and then, unless it is known to be fresh, its source in the background: a later load gets the newer image.
     case staleWhileRevalidate
@@ -21,8 +25,8 @@ public enum CachePolicy: String, Sendable, Hashable, CaseIterable, Codable {
 
     /// True if a load may ask the source even for a cached image, before it ends.
     var asksSource: Bool { self == .reload || self == .revalidate || self == .http }
-    /// True if a load begins with the images in memory.
+    /// True if a load starts with the images in memory.
     var queriesMemory: Bool { self != .reload && self != .revalidate }
-    /// True if a cached image is the result whatever its age.
+    /// True if a cached image is the result regardless of age.
     var ignoresAge: Bool { self == .cacheFirst || self == .cacheOnly }
 }

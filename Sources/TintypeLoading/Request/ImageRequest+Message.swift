@@ -20,7 +20,7 @@ extension ImageRequest {
         set { parts.body = newValue }
     }
 
-    /// The closures that change the request, its response, and the bytes that arrive; `nil` for those of the downloader.
+    /// The closures that change the request, its response, and the bytes that arrive; `nil` for the downloader's options.
     public var downloadHooks: DownloadHooks? {
         get { box?.parts.hooks }
         set { parts.hooks = newValue }
@@ -28,8 +28,8 @@ extension ImageRequest {
 
     /// True to tell the loader the ``thumbnailSize``, so that it can ask its server for a smaller image: ``LoadRequest/targetSize``.
     ///
-    /// The source then has an identity of its own for each size: the bytes for one size are neither shared with, nor cached for, any
-    /// other. Leave it false, the default, for sources that send the same bytes whatever the size.
+    /// The source then has an identity of its own for each size: the bytes for a size are neither shared with, nor cached for, other
+    /// sizes. Leave it false, the default, for sources that send the same bytes for all sizes.
     public var loadsTargetSize: Bool {
         get { box?.parts.loadsTargetSize ?? false }
         set { parts.loadsTargetSize = newValue }

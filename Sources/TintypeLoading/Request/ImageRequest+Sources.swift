@@ -4,9 +4,10 @@ public import FoundationEssentials
 extension ImageRequest {
     /// Creates a request for the image at the URL that a string spells.
     ///
-    /// Characters that a URL can't have, such as spaces and umlauts, are percent-encoded, and all others stay as they are. `URL(string:)` on Linux
-    /// is different: if it has to encode one character, it encodes the escapes that are there already once more. So a `data:` URL with unencoded
-    /// SVG, or a URL such as `https://example.org/a%20b[1].jpg`, should be passed to this initializer.
+    /// Characters that a URL can't have, such as spaces and umlauts, are percent-encoded, and all others stay as they are. `URL(string:)`
+    /// on Linux is different: if it has to encode a character, it encodes the escapes that are there already once more. So a `data:` URL
+    /// with unencoded SVG, or a URL such as `https://example.org/a%20b[1].jpg`, should be passed to this initializer.
+    /// - Parameter string: the text of the URL.
     /// - Throws: ``ImageError/Code/invalidURL`` if the string isn't an absolute URL, such as `https://example.org/photo.jpg`.
     public init(string: String) throws(ImageError) {
         guard let url = URL(written: string), url.scheme?.isEmpty == false else {
@@ -17,10 +18,11 @@ extension ImageRequest {
         self.init(url)
     }
 
-    /// Creates a request for the image in a file. A relative path is one from the working directory.
+    /// Creates a request for the image in a file. A relative path starts at the working directory.
+    /// - Parameter path: the path of the file.
     public init(path: String) { self.init(URL(filePath: path, directoryHint: .notDirectory).absoluteURL) }
 
-    /// Creates a request for an image of which the program has the bytes.
+    /// Creates a request for an image whose bytes the program has.
     ///
     /// The image is decoded, transformed, and cached in memory like any other; the disk keeps no copy of the bytes.
     /// - Parameters:
@@ -34,13 +36,13 @@ extension ImageRequest {
 
     /// Creates a request for an image whose bytes a closure returns.
     ///
-    /// Everything else works as for a URL: the disk stores the bytes, requests with one identifier share one call, and failures that would
-    /// repeat are remembered.
+    /// Everything else works as for a URL: the disk stores the bytes, requests with the same identifier share a call, and failures that
+    /// would repeat are remembered.
     /// - Parameters:
     ///   - identifier: The name of the bytes, which becomes their ``CacheOptions/key``, and must not be empty. Equal identifiers mean
     ///     equal bytes.
     ///   - mimeType: The media type of the bytes, if it is known.
-    ///   - load: Returns the encoded image. Its task is canceled when nobody waits for the image any longer. An error that isn't an
+    ///   - load: Returns the encoded image. Its task is canceled when no caller waits for the image any longer. An error that isn't an
     ///     ``ImageError`` becomes the ``ImageError/underlying`` error of ``ImageError/Code/connectionFailed``.
     public init(
         identifier: String, mimeType: String? = nil, load: @escaping @Sendable () async throws -> Data

@@ -1,7 +1,7 @@
 public import FoundationEssentials
 
-/// The complete description of one load. Nothing else is consulted while the load runs, except the manager's configuration as it was
-/// when the load began.
+/// The complete description of a load. Nothing else is consulted while the load runs, except the manager's configuration as it was
+/// when the load started.
 ///
 /// ```swift
 /// var request = ImageRequest(url)
@@ -20,23 +20,23 @@ public struct ImageRequest: Sendable {
 
     // MARK: The image
 
-    /// The way in which the bytes become an image; part of the image's cache key.
+    /// The decoding of the bytes into an image; part of the image's cache key.
     public var decode = DecodeOptions()
     /// The transformer for the decoded image; its key is part of the image's cache key, and must not be empty.
     public var transformer: (any ImageTransformer)?
     /// True if ``transformer`` is applied to every frame of an animation; otherwise animations are left unchanged.
     public var transformsAnimatedImages = false
-    /// True if ``transformer`` is applied to the pixels of a vector image, such as an SVG; otherwise vector images are left unchanged. A vector
-    /// image has the size that it is wanted in by ``thumbnailSize``, without a loss.
+    /// True if ``transformer`` is applied to the pixels of a vector image, such as an SVG; otherwise vector images are left unchanged. A
+    /// vector image has the size that it is wanted in by ``thumbnailSize``, without a loss.
     public var transformsVectorImages = false
     /// True if the image is limited to ``ImageManager/Configuration-swift.struct/scaleDownLimit``, unless
     /// ``DecodeOptions/maximumBytes`` sets another limit.
     public var scalesDownLargeImages = false
-    /// True if only an animated image is accepted: a still image in memory is no hit, and one that turns out to be still is the error
+    /// True if only an animated image is accepted: a still image in memory isn't a hit, and loading a still image is the error
     /// ``ImageError/Code/notAnimated``.
     public var requiresAnimation = false
     /// True if previews are shown while the bytes arrive, as ``ImageEvent/preview(_:)``: coarse or incomplete at first, transformed like
-    /// the image, and never cached. At most one comes per ``ImageManager/Configuration-swift.struct/previewInterval``.
+    /// the image, and never cached. At most one preview comes per ``ImageManager/Configuration-swift.struct/previewInterval``.
     public var isProgressive = false
 
     // MARK: The caches
@@ -44,27 +44,27 @@ public struct ImageRequest: Sendable {
     /// The use of the caches: where the image is looked up and stored, and under which key.
     public var cache = CacheOptions()
 
-    /// The order in which caches and source are asked. Until it is set, ``ImageManager/Configuration-swift.struct/cachePolicy`` decides.
+    /// The order of caches and source. Until it is set, ``ImageManager/Configuration-swift.struct/cachePolicy`` decides.
     public var cachePolicy: CachePolicy {
         get { ownCachePolicy ?? .cacheFirst }
         set { ownCachePolicy = newValue }
     }
 
-    /// The policy of the request; `nil` for that of the manager.
+    /// The policy of the request; `nil` for the manager's policy.
     var ownCachePolicy: CachePolicy?
-    /// True for the renewal in the background of an image of ``CachePolicy/http``. What its source forbids to store isn't stored.
+    /// True for the renewal in the background of an image of ``CachePolicy/http``. An image whose source forbids storing isn't stored.
     var renewsByHTTP = false
     /// True if a URL is loaded even though it failed a short while ago.
     public var retriesFailed = false
 
-    /// Creates a request. What the initializer doesn't take is set afterwards.
+    /// Creates a request. Other properties are set afterwards.
     ///
     /// - Parameters:
     ///   - url: The address of the image.
-    ///   - thumbnailSize: The box in pixels into which the image is decoded; `nil` for its full size.
+    ///   - thumbnailSize: The box that the decoded image fits into or fills, in pixels; `nil` for its full size.
     ///   - transformer: The transformer for the decoded image.
     ///   - priority: The urgency of the load.
-    ///   - cachePolicy: The order in which caches and source are asked; `nil` for that of the manager.
+    ///   - cachePolicy: The order of caches and source; `nil` for the manager's policy.
     ///   - isProgressive: True if previews are shown while the bytes arrive.
     ///   - headers: Header fields for this request alone.
     public init(
@@ -81,7 +81,7 @@ public struct ImageRequest: Sendable {
         decode.thumbnailSize = thumbnailSize
     }
 
-    /// The box in pixels into which the image is decoded: ``DecodeOptions/thumbnailSize``.
+    /// The box that the decoded image fits into or fills, in pixels: ``DecodeOptions/thumbnailSize``.
     public var thumbnailSize: PixelSize? {
         get { decode.thumbnailSize }
         set { decode.thumbnailSize = newValue }

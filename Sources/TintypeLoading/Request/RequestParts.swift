@@ -2,7 +2,7 @@ internal import FoundationEssentials
 
 /// The parts of a request that few requests have.
 ///
-/// They are behind one reference, so that requests without them are as small, and as fast to copy, as if there were none.
+/// They are behind a single reference, so that requests without them are as small, and as fast to copy, as a URL alone.
 struct RequestParts: Sendable {
     var method = "GET"
     var body: Data?
@@ -11,10 +11,10 @@ struct RequestParts: Sendable {
     var loadsTargetSize = false
     var hooks: DownloadHooks?
 
-    /// True if the message to the server is the usual one.
+    /// True if the message to the server is the default.
     var isPlainGet: Bool { method == "GET" && body == nil }
 
-    /// The parts of one request, shared by its copies.
+    /// The parts of a request, shared by its copies.
     final class Box: Sendable {
         let parts: RequestParts
         init(_ parts: RequestParts) { self.parts = parts }

@@ -1,6 +1,6 @@
 internal import FoundationEssentials
 
-/// The identity of a transfer: requests with equal keys share one, whatever they want of the caches.
+/// The identity of a transfer: requests with equal keys share a transfer, even if they use the caches differently.
 struct DownloadKey: Hashable, Sendable {
     let url: String
     let message: Message

@@ -1,12 +1,12 @@
-/// The identity of a load: requests with equal keys get the same image, or bytes with the same header, from the same place, and share all of
-/// the work.
+/// The identity of a load: requests with equal keys get the same image, or bytes with the same header, from the same place, and share all
+/// of the work.
 ///
-/// What a request stores isn't part of the key, but of its ``LoadWishes``.
+/// Storage options aren't part of the key, but of the request's ``LoadWishes``.
 struct ImageLoadKey: Hashable, Sendable {
     /// The image, with everything that changes its pixels.
     var image: ImageKey
     var download: DownloadKey
-    /// The generation of the environment: a load keeps to the configuration and the coders as they are when it begins.
+    /// The generation of the environment: a load keeps to the configuration and the coders as they are when it starts.
     var generation: Int
     var policy: CachePolicy
     var queriesDisk: Bool
@@ -14,11 +14,11 @@ struct ImageLoadKey: Hashable, Sendable {
     var queriesVariant: Bool
     /// True if the disk is asked for larger thumbnails.
     var queriesOtherVariants: Bool
-    /// True if bytes that were asked for before the load began are too old.
+    /// True if bytes that were asked for before the load started are too old.
     var isReload: Bool
-    /// True for a load that refreshes, and whose new bytes remove the variants of the old ones.
+    /// True for a load that refreshes, so that its new bytes remove the old variants.
     var replacesVariants: Bool
-    /// True if what the source forbids to store isn't stored, though the policy doesn't say so.
+    /// True if the source's ban on storing is obeyed, though the policy doesn't say so.
     var renewsByHTTP: Bool
     /// True if memory is asked for the image before its transformer, or stores it.
     var usesOriginalInMemory: Bool
@@ -29,7 +29,7 @@ struct ImageLoadKey: Hashable, Sendable {
     /// The product of a load, made of the bytes of its fetch.
     enum Product: Hashable, Sendable {
         case image
-        /// The bytes themselves, of which the header is read.
+        /// The bytes themselves, with a parsed header.
         case bytes(formatHint: ImageFormat?)
         /// The image in a format of the caller's choice, which is part of the key of the image.
         case encoded
@@ -43,7 +43,7 @@ struct ImageLoadKey: Hashable, Sendable {
     }
 
     func hash(into hasher: inout Hasher) {
-        // The rest seldom differs between loads of one image.
+        // The rest seldom differs between loads of the same image.
         hasher.combine(image)
         hasher.combine(download)
     }

@@ -20,27 +20,27 @@ struct FetchKey: Hashable, Sendable {
     var download: DownloadKey
     var policy: CachePolicy
     var queriesDisk: Bool
-    /// True if bytes that were asked for before the load began are too old.
+    /// True if bytes that were asked for before the load started are too old.
     var isReload: Bool
     var retriesFailed: Bool
-    /// The removals before the load: one that begins after a removal doesn't join another from before it.
+    /// The removals before the load: a load that starts after a removal doesn't join an earlier load.
     var removals: SourceRemovals
     /// The way of decoding that failed a short while ago.
     var failedDecoding: FailureMemory.Decoding?
 
     func hash(into hasher: inout Hasher) {
-        // The rest seldom differs between fetches of one URL.
+        // The rest seldom differs between fetches of the same URL.
         hasher.combine(download)
         hasher.combine(policy)
     }
 }
 
-/// The removals of a source from the cache of images, and from that of originals.
+/// The removals of a source from the cache of images, and from the cache of originals.
 struct SourceRemovals: Hashable, Sendable {
     var images: RemovalCount
     var originals: RemovalCount
 
-    /// True if there was one removal since, from all layers of both caches.
+    /// True if a single removal happened since, and it was from all layers of both caches.
     func isOne(after old: SourceRemovals) -> Bool {
         func isOne(_ new: RemovalCount, _ old: RemovalCount) -> Bool {
             // A cache that doesn't count its removals always has the same number. Others count beginnings and ends.

@@ -1,4 +1,4 @@
-/// The priority of one caller: fixed, or one that may change while the caller waits.
+/// The priority of a caller: fixed, or changeable while the caller waits.
 package struct LoadPriority: Sendable {
     private let fixed: ImagePriority
     /// `nil` for a fixed priority, which costs nothing to watch.

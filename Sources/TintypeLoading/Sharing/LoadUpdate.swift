@@ -1,6 +1,6 @@
-/// A step of a job, for all who wait for it.
+/// A step of a job, for all its waiters.
 enum LoadUpdate: Sendable {
-    /// A transfer begins whose bytes can be decoded as they come. Told within the pipeline only.
+    /// A transfer starts whose bytes can be decoded as they come. Told within the pipeline only.
     case arriving(ArrivingData)
     /// The source is asked whether these cached bytes are current. Told within the pipeline only.
     case asking(about: SourceBytes)
@@ -11,7 +11,7 @@ enum LoadUpdate: Sendable {
     case outdated(Image)
 }
 
-/// The most recent updates of a job, for those who join it later.
+/// The most recent updates of a job, for later waiters.
 struct LatestUpdates: Sendable {
     private var cached: LoadUpdate?
     private var arriving: LoadUpdate?

@@ -6,10 +6,10 @@ struct LoadWishes: Hashable, Sendable {
     /// True for a caller that shows the cached image while its source is asked.
     var outdated = false
     var layers: StoredLayers = []
-    /// The time after which what is stored on disk expires; `nil` for no such limit.
+    /// The lifetime of the entries on disk; `nil` for no such limit.
     var lifetime: Duration?
 
-    /// The wishes of a job for the one that it needs: an image that is made of another one has that as its original.
+    /// The wishes of a job for the job that it needs: a derived image has the other image as its original.
     var ofNeed: LoadWishes {
         var wishes = self
         wishes.layers = layers.ofImage

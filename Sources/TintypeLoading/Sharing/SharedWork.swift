@@ -1,6 +1,6 @@
 /// Runs jobs for the callers and jobs that wait for them: ``SharedWorkState``, with their continuations and tasks.
 ///
-/// Each job has a task of its own, so that no caller's cancellation reaches another one. Every caller gets exactly one end.
+/// Each job has a task of its own, so that no caller's cancellation reaches another. Every caller gets exactly one result.
 final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     typealias State = SharedWorkState<Key>
     typealias Outcome = Result<Value, ImageError>
@@ -14,7 +14,7 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         var keeps: @Sendable (Value) -> Bool = { _ in false }
     }
 
-    /// A job, as its code sees it. Its priority is the highest of those who wait, at every moment.
+    /// A job, as its code sees it. Its priority is the highest among its waiters, at every moment.
     struct Job: Sendable {
         fileprivate let work: SharedWork
         let id: State.ID
@@ -31,7 +31,7 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
             for receive in receivers { receive(update) }
         }
 
-        /// Returns the value of another job, which others may get too until this one ends or asks again.
+        /// Returns the value of another job, which others may join until the calling job ends or asks again.
         func value(_ key: Key, onUpdate: OnUpdate? = nil, _ work: Work) async throws(ImageError) -> Value {
             let id = SharedWorkID.next()
             return try await self.work.wait(id, onUpdate, work) { [asking = self.id] state, effects in
@@ -61,7 +61,7 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     var waiting: [Key: Int] { tables.withLock { $0.state.waiting } }
     var isIdle: Bool { tables.withLock { $0.state == State() && $0.waits.isEmpty && $0.runs.isEmpty } }
 
-    /// Returns the value of the job for a key, which begins unless it is under way. Honors the cancellation of the calling task.
+    /// Returns the value of the job for a key, which starts unless it is under way. Honors the cancellation of the calling task.
     func value(
         _ key: Key, _ wishes: LoadWishes, priority: LoadPriority, onUpdate: OnUpdate? = nil, _ work: Work
     ) async throws(ImageError) -> Value {
@@ -81,7 +81,7 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         }.get()
     }
 
-    /// Keeps the value of a job that has ended, if there is one, until the returned closure is called.
+    /// Keeps the value of a job that has ended, if any, until the returned closure is called.
     func hold(_ key: Key) -> @Sendable () -> Void {
         let id = SharedWorkID.next()
         perform { _ = $0.state.join(key, as: id, nil, by: nil, &$1) }

@@ -1,6 +1,6 @@
 /// The jobs of a manager, and the callers and jobs that wait for them: the decisions of ``SharedWork``, as a value without side effects.
 ///
-/// A job lives while somebody waits for it, and its wishes are those of all who do. Its number is that of the first waiter.
+/// A job lives while it has waiters, and combines the wishes of all of them. Its number is the first waiter's.
 struct SharedWorkState<Key: Hashable & Sendable>: Hashable, Sendable {
     typealias ID = Int
 
@@ -16,13 +16,14 @@ struct SharedWorkState<Key: Hashable & Sendable>: Hashable, Sendable {
         let key: Key
         var waiters: Set<ID> = []
         var counts = WishCounts()
-        /// The waiter by which this job waits for another one, or uses its value.
+        /// The waiter through which this job waits for another, or uses its value.
         var need: ID?
         /// True for a job that has ended, and whose value others use.
         var isKept = false
     }
 
-    /// The answer to a waiter: begin the job, wait, take the value of a job that has ended, or end. A load in a cycle would wait for itself.
+    /// The answer to a waiter: start the job, wait, take the value of a job that has ended, or end. A load in a cycle would wait for
+    /// itself.
     enum Join: Hashable { case begin, wait(ID), ready(ID), refuse, cycle }
 
     /// The consequences of a change, which are carried out without the lock.
@@ -40,22 +41,22 @@ struct SharedWorkState<Key: Hashable & Sendable>: Hashable, Sendable {
 
     var callers: [ID] { waiters.filter(\.value.isCaller).map(\.key) }
     func waiters(of job: ID) -> Set<ID> { jobs[job]?.waiters ?? [] }
-    /// The present wishes of those who wait for a job; none if it was cancelled.
+    /// The present wishes of a job's waiters; none if it was cancelled.
     func wishes(of job: ID) -> LoadWishes {
         guard let job = jobs[job] else { return WishCounts().wishes }
         var wishes = job.counts.wishes
         if job.counts.hasLifetimes { wishes.lifetime = job.waiters.compactMap { waiters[$0]?.wishes.lifetime }.min() }
         return wishes
     }
-    /// The number of waiters by key. Several jobs of one key are counted together.
+    /// The number of waiters by key. Several jobs with the same key are counted together.
     var waiting: [Key: Int] {
         jobs.values.reduce(into: [:]) { if !$1.isKept { $0[$1.key, default: 0] += $1.waiters.count } }
     }
 
-    /// Joins the job for a key, or begins it.
+    /// Joins the job for a key, or starts it.
     /// - Parameters:
     ///   - wishes: The wishes of a caller; `nil` for a user of the value, which stays until the user leaves.
-    ///   - asking: The job that uses the value, in place of the former one; or the job whose code calls.
+    ///   - asking: The job that uses the value, in place of the former job; or the job whose code calls.
     mutating func join(_ key: Key, as id: ID, _ wishes: LoadWishes?, by asking: ID?, _ effects: inout Effects) -> Join {
         if wishes == nil, let asking {
             guard let job = jobs[asking] else { return .refuse }
@@ -74,13 +75,13 @@ struct SharedWorkState<Key: Hashable & Sendable>: Hashable, Sendable {
         return isNew ? .begin : isKept ? .ready(job) : .wait(job)
     }
 
-    /// True if a job, or one that waits for it, has the key.
+    /// True if a job, or a job that waits for it, has the key.
     private func isNeeded(_ key: Key, by id: ID) -> Bool {
         guard let job = jobs[id], job.key != key else { return jobs[id] != nil }
         return job.waiters.contains { id in waiters[id]?.asking.map { isNeeded(key, by: $0) } ?? false }
     }
 
-    /// Ends a wait. A job without waiters leaves the table and what it waits for, and is cancelled, all in this step.
+    /// Ends a wait. A job without waiters leaves the table, stops waiting for other jobs, and is cancelled, all in this step.
     mutating func leave(_ id: ID, _ effects: inout Effects) {
         guard let waiter = waiters.removeValue(forKey: id) else { return }
         effects.left.append(id)
@@ -95,7 +96,7 @@ struct SharedWorkState<Key: Hashable & Sendable>: Hashable, Sendable {
         change(old.job, from: old.wishes, to: wishes, &effects)
     }
 
-    /// Changes the wishes of a job, and with them those of the job that it needs.
+    /// Changes the wishes of a job, and with them the wishes of the job that it needs.
     private mutating func change(_ id: ID, from old: LoadWishes?, to new: LoadWishes?, _ effects: inout Effects) {
         let before = jobs[id]?.counts.wishes
         jobs.change(id) { job in
@@ -110,7 +111,7 @@ struct SharedWorkState<Key: Hashable & Sendable>: Hashable, Sendable {
         if let need = job.need { setWishes(of: need, to: wishes.ofNeed, &effects) }
     }
 
-    /// Lets nobody else join a job, nor those that wait for it, because its value would be too old.
+    /// Closes a job to new waiters, and the jobs that wait for it, because its value would be too old.
     mutating func close(_ id: ID) {
         if let key = jobs[id]?.key, table[key] == id { table[key] = nil }
         for waiter in waiters(of: id) {
@@ -118,7 +119,7 @@ struct SharedWorkState<Key: Hashable & Sendable>: Hashable, Sendable {
         }
     }
 
-    /// Ends a job, unless somebody has come who wants more stored.
+    /// Ends a job, unless a new waiter wants more stored.
     /// - Parameters:
     ///   - stored: The layers that have the value; `nil` for a failure.
     ///   - isKept: True if others may get the value while a job uses it.

@@ -1,16 +1,16 @@
 internal import FoundationEssentials
 
-/// The animation of a load whose bytes are arriving, for the players of its previews. Used by one thread at a time.
+/// The animation of a load whose bytes are arriving, for the players of its previews. Used by a single thread at a time.
 struct ArrivingAnimation {
     private let options: DecodeOptions
     private let coder: EntryCoder
     private let context: DecodeContext
     /// The animation, once two of its frames are there. It grows from then on.
     private(set) var image: AnimatedImage?
-    /// The number of bytes from which on it is worth to look for two frames; `nil` if the bytes can't become an animation.
+    /// The byte count at which to look for a second frame; `nil` if the bytes can't become an animation.
     private var nextAttempt: Int? = 1
 
-    /// - Parameter context: the context in which the first frame is decoded.
+    /// - Parameter context: the context for decoding the first frame.
     init(_ coder: EntryCoder, options: DecodeOptions, context: DecodeContext) {
         (self.coder, self.options, self.context) = (coder, options, context)
         if options.firstFrameOnly { nextAttempt = nil }
@@ -34,7 +34,7 @@ struct ArrivingAnimation {
         return image != nil
     }
 
-    /// Takes the end of the load: all bytes, or the reason for which they didn't come.
+    /// Takes the end of the load: all bytes, or the reason why they didn't come.
     func end(_ result: Result<Data, ImageError>) {
         switch result {
         case .success(let data): image?.finish(data, context: context)

@@ -2,7 +2,7 @@ internal import FoundationEssentials
 
 /// The bytes of a source that have arrived so far, for decoders that decode them as they come.
 ///
-/// Only transfers that begin for a progressive load have them. Loaders that collect their bytes in an ``ArrivingBytes`` share it with the
+/// Only transfers that start for a progressive load have them. Loaders that collect their bytes in an ``ArrivingBytes`` share it with the
 /// decoders; the chunks of others are collected here.
 final class ArrivingData: Sendable {
     private enum Source {
@@ -10,7 +10,7 @@ final class ArrivingData: Sendable {
         /// The only chunk so far.
         case chunk(Data)
         case bytes(ArrivingBytes)
-        /// The bytes that are here are not the beginning of the source: one is missing.
+        /// The bytes that are here are not the start of the source: the first byte is missing.
         case incomplete
     }
 
@@ -41,14 +41,14 @@ final class ArrivingData: Sendable {
         }
     }
 
-    /// Shares the buffer of the loader, which may be that of another attempt than at the last report.
+    /// Shares the buffer of the loader, which may belong to another attempt than at the last report.
     func share(_ bytes: ArrivingBytes) {
         state.withLock { state in
             switch state.source {
             case .none: state.source = .bytes(bytes)
             case .bytes(let known) where known === bytes: break
             case .bytes(let known):
-                // Until there are as many bytes as before, those of the earlier attempt stay.
+                // Until there are as many bytes as before, the bytes of the earlier attempt stay.
                 let (old, new) = (known.data, bytes.data)
                 guard new.count >= old.count else { return }
                 state.source = new.prefix(old.count) == old ? .bytes(bytes) : .incomplete

@@ -2,10 +2,10 @@ internal import FoundationEssentials
 
 /// Reads the header of an image whose bytes arrive, so that observers know its size and format before the end.
 ///
-/// An image that arrives in one piece is left to the decoder.
+/// An image that arrives all at once is left to the decoder.
 final class ArrivingHeader: Sendable {
     private enum State {
-        /// The beginning of the image, and the number of bytes from which it is worth reading.
+        /// The start of the image, and the number of bytes that make it worth reading.
         case collecting(Data, until: Int)
         case found(ImageInfo)
         /// The header can't be read, or a chunk is missing.

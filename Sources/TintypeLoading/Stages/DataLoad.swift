@@ -1,6 +1,6 @@
 internal import FoundationEssentials
 
-/// One load of bytes that are not decoded, shared by all requests with its key.
+/// A load of bytes that are not decoded, shared by all requests with its key.
 struct DataLoad: Sendable {
     private let request: ImageRequest
     private let key: ImageLoadKey
@@ -31,7 +31,7 @@ struct DataLoad: Sendable {
             layers: environment.storesOriginal(request) ? .originalOnDisk : [], lifetime: request.cache.lifetime)
         let value = try await environment.shared.work.value(
             .image(key), wishes, priority: LoadPriority(request.priority), work)
-        guard case .data(let output) = value else { throw .cancelled }  // Never: the key is that of bytes.
+        guard case .data(let output) = value else { throw .cancelled }  // Never: the key stands for bytes.
         var image = EncodedImage(
             data: output.data, info: output.info, source: output.bytes.source, url: request.url,
             key: key.image, mimeType: output.mimeType)
@@ -93,7 +93,7 @@ struct DataLoad: Sendable {
     }
 }
 
-/// The bytes of a load, and what their header says.
+/// The bytes of a load, and the facts in their header.
 struct DataOutput: Sendable {
     var bytes: SourceBytes
     /// The bytes that a coder made of the image of a loader that has none.
@@ -104,7 +104,7 @@ struct DataOutput: Sendable {
     var time: StageTime
     /// The number of the load that read the header.
     var decodedBy: Int
-    /// The writes to disk that the load began.
+    /// The writes to disk that the load started.
     let writes = DiskWrites()
 
     var data: Data { encoded?.data ?? bytes.data }

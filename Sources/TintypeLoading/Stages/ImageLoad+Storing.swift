@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 
 extension ImageLoad {
-    /// The wishes of the request for what is stored.
+    /// The wishes of the request for storing.
     var wishes: LoadWishes {
         var layers: StoredLayers = []
         if request.cache.store.contains(.memory) { layers.insert(.imageInMemory) }
@@ -17,10 +17,10 @@ extension ImageLoad {
         return LoadWishes(priority: request.priority, layers: layers, lifetime: request.cache.lifetime)
     }
 
-    /// Stores the output, unless its source was removed since the load began.
+    /// Stores the output, unless its source was removed since the load started.
     ///
-    /// The writes to disk are on their way when this returns, so that a removal after the load comes after them. It waits for them if too many
-    /// bytes are waiting already.
+    /// The writes to disk are on their way when this returns, so that a removal after the load comes after them. It waits for them if too
+    /// many bytes are waiting already.
     func store(_ output: PipelineOutput, _ wishes: LoadWishes) async {
         guard !output.image.isPartial, output.source != .memory || !output.isStored,
             environment.mayStore(output.image.response, for: request),

@@ -1,22 +1,22 @@
 internal import FoundationEssentials
 internal import Logging
 
-/// One load of an image, shared by all requests with its key: memory, disk, network, decode, transform, store.
+/// A load of an image, shared by all requests with its key: memory, disk, network, decode, transform, store.
 final class ImageLoad: Sendable {
     let request: ImageRequest
     let key: ImageLoadKey
     let environment: LoadEnvironment
     /// True if memory is asked once more. No part of the key: the image would be the same.
     private let queriesMemory: Bool
-    /// The request of the caller: that of the load that needs this one, if there is one.
+    /// The request of the caller: or the request of the load that needs this load.
     private let callersRequest: ImageRequest
     let trace: LoadTrace
 
     /// - Parameters:
     ///   - request: The request as the environment prepared it.
     ///   - trace: The load of the caller.
-    ///   - transformed: The load that needs this one for its transformer.
-    ///   - removals: The removals when the bytes of the image were asked for; `nil` for those of now.
+    ///   - transformed: The load that needs this load for its transformer.
+    ///   - removals: The removals when the bytes of the image were asked for; `nil` for the present counts.
     init(
         _ request: ImageRequest, key: ImageKey, environment: LoadEnvironment, trace: LoadTrace,
         for transformed: ImageLoad? = nil, since removals: SourceRemovals? = nil
@@ -44,7 +44,7 @@ final class ImageLoad: Sendable {
             removals: removals ?? transformed?.key.removals ?? environment.removals(ofSource: key.source))
     }
 
-    /// The output of the load, which begins unless it is under way.
+    /// The output of the load, which starts unless it is under way.
     func output(
         _ wishes: LoadWishes, priority: LoadPriority,
         onUpdate: (@Sendable (LoadUpdate) -> Void)? = nil
@@ -70,7 +70,7 @@ final class ImageLoad: Sendable {
     }
 
     private static func output(_ value: LoadValue) throws(ImageError) -> PipelineOutput {
-        guard case .image(let output) = value else { throw .cancelled }  // Never: the key is that of an image.
+        guard case .image(let output) = value else { throw .cancelled }  // Never: the key stands for an image.
         return output
     }
 
@@ -92,7 +92,7 @@ final class ImageLoad: Sendable {
             if let stored = try await storedVariant(job) { return stored }
             return try await request.transformer == nil ? makeDecoded(job) : makeTransformed(job)
         } catch {
-            // If revalidating fails, what is in memory remains.
+            // If revalidating fails, the image in memory remains.
             guard key.policy == .revalidate || (key.policy == .http && queriesMemory), !error.isCancellation,
                 let image = environment.ownMemoryImage(request, key: key.image),
                 environment.mayUse(image.response, after: error, of: request)
@@ -122,7 +122,7 @@ final class ImageLoad: Sendable {
         if !key.usesOriginalInMemory, !plain.loadsTargetSize {
             plain.decode.shrink(for: request.transformer)
         }
-        // In another size, only what is transformed is shown.
+        // In another size, only the transformed image is shown.
         var decoded = try await plainOutput(plain, job, showsUnchanged: plain.decode == full.decode)
         // An image that isn't transformed keeps its size.
         if plain.decode != full.decode, !isTransformed(decoded.image) {
@@ -196,7 +196,7 @@ final class ImageLoad: Sendable {
                 in: TransformContext(
                     limits: configuration.limits, pool: configuration.pool, isCancelled: isCancelled)
             ).with { properties in
-                // The size at which the source was decoded for the transformer is no property of the result.
+                // The size at which the source was decoded for the transformer isn't a property of the result.
                 properties.decodeOptions.thumbnailSize = decodeOptions.thumbnailSize
                 properties.decodeOptions.coversThumbnailSize = decodeOptions.coversThumbnailSize
             }
@@ -240,7 +240,7 @@ final class ImageLoad: Sendable {
             throw error
         }
         var image = result.value.image
-        // What plays already goes on.
+        // An animation that plays already goes on.
         if let animation = await previews.end(.success(result.bytes.data)), image.isAnimated {
             image = image.with(animation)
         }
@@ -348,7 +348,7 @@ final class ImageLoad: Sendable {
             entry, source: .disk, isVariant: true, diskTime: time,
             reservation: environment.reservation(bytes: entry.data.count))
         var options = thumbnail ?? DecodeOptions()
-        options.formatHint = nil  // That of the original.
+        options.formatHint = nil  // The same identity as the original's.
         options.scale = self.options().scale
         options.decodeToHDR = request.decode.decodeToHDR
         options.keepsColorSpace = request.decode.keepsColorSpace
@@ -361,7 +361,7 @@ final class ImageLoad: Sendable {
                 decoded.image = decoded.image.with { $0.isTransformed = request.transformer != nil }
             }
             if thumbnail != nil {
-                // The larger one may have another scale, and be an animation.
+                // The larger thumbnail may have another scale, and be an animation.
                 decoded.image = decoded.image.with { [decoded] properties in
                     properties.scale = self.options().scale
                     if !decoded.image.isAnimated { properties.loopCount = 0 }

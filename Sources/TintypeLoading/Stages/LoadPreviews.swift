@@ -1,12 +1,12 @@
 internal import FoundationEssentials
 
 /// The images that a job shows before its own: of the bytes that have arrived, and of cached bytes while their source is asked. They are
-/// made only while somebody wants them.
+/// made only while a caller wants them.
 final class LoadPreviews: Sendable {
     private struct State {
         /// The bytes of the transfer that is under way.
         var arriving: ArrivingData?
-        /// The decoder of arriving bytes, once somebody has wanted a preview.
+        /// The decoder of arriving bytes, once a caller has asked for a preview.
         var decoding: ProgressiveDecoding?
         var hasNoDecoding = false
         /// The cached bytes that were shown, with their image.
@@ -58,7 +58,7 @@ final class LoadPreviews: Sendable {
         case .arriving(let data): state.withLock { $0.arriving = data }
         case .progress:
             job.publish(update)
-            // Part of an image is no progress over all of it.
+            // A partial image must not replace a whole image.
             let data = state.withLock { $0.outdated == nil ? $0.arriving : nil }
             if let data, job.wishes.previews { worker.send(.arriving(data)) }
         case .preview, .outdated: break

@@ -12,7 +12,7 @@ final class PipelineOutput: Sendable {
     let transformedBy: Int?
     /// True for an image that was found under its own key, in memory or as a variant on disk.
     let isStored: Bool
-    /// The writes to disk that the load began.
+    /// The writes to disk that the load started.
     let writes = DiskWrites()
     private let mayBeCached = Lock(Bool?.none)
 
@@ -32,7 +32,7 @@ final class PipelineOutput: Sendable {
         self.isStored = isStored
     }
 
-    /// The stages that other loads than one with this number carried out.
+    /// The stages carried out by loads other than the load with this number.
     func sharedStages(with id: Int) -> SharedStages {
         var stages = bytes?.sharedStages(with: id, decodedBy: decodedBy) ?? []
         if let transformedBy, transformedBy != id { stages.insert(.transform) }
@@ -42,14 +42,14 @@ final class PipelineOutput: Sendable {
     /// True if the program allows the caches to keep the image. The program is asked once.
     func mayBeCached(_ decide: () -> Bool) -> Bool {
         if let answer = mayBeCached.withLock({ $0 }) { return answer }
-        // Only the job stores, one store after another.
+        // Only the job stores, never two stores at once.
         let answer = decide()
         mayBeCached.withLock { $0 = answer }
         return answer
     }
 }
 
-/// The writes to disk of one load, for the callers that wait for them.
+/// The writes to disk of a load, for the callers that wait for them.
 final class DiskWrites: Sendable {
     private let writes = Lock<[Promise<ImageError?>]>([])
 

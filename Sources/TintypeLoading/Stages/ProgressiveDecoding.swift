@@ -1,9 +1,9 @@
 internal import FoundationEssentials
 
-/// Decodes one image while its bytes arrive, a pass at a time.
+/// Decodes an image while its bytes arrive, a pass at a time.
 ///
-/// Each pass takes the bytes that have come since the last one, on a thread of the processing queue. Passes don't overlap: the load makes the
-/// image after its last preview.
+/// Each pass takes the bytes that have come since the last pass, on a thread of the processing queue. Passes don't overlap: the load makes
+/// the image after its last preview.
 final class ProgressiveDecoding: Sendable {
     private struct State {
         /// The decoder, which is released after it has failed, with its memory.
@@ -13,7 +13,7 @@ final class ProgressiveDecoding: Sendable {
         var taken = 0
         var lastPreview: ContinuousClock.Instant?
 
-        /// Gives the decoder what it doesn't have of the bytes so far.
+        /// Gives the decoder the bytes that arrived since the last call.
         mutating func take(_ data: Data) throws(ImageError) {
             guard let decoder, data.count > taken else { return }
             let chunk = data.dropFirst(taken)
@@ -64,8 +64,8 @@ final class ProgressiveDecoding: Sendable {
     /// The animation, once two of its frames are there.
     var animation: AnimatedImage? { state.withLock { $0?.animation.image } }
 
-    /// Decodes the bytes that have arrived, and returns a preview if enough time has passed since the last one, or if the image turns out to be
-    /// an animation.
+    /// Decodes the bytes that have arrived, and returns a preview if enough time has passed since the last preview, or if the image turns
+    /// out to be an animation.
     func preview(of data: ArrivingData, isCancelled: @escaping @Sendable () -> Bool) throws(ImageError) -> Image? {
         try pass(isCancelled) { state throws(ImageError) in
             state.data = data
@@ -93,7 +93,7 @@ final class ProgressiveDecoding: Sendable {
         }
     }
 
-    /// Ends the animation with all bytes, or with the reason for which they didn't come.
+    /// Ends the animation with all bytes, or with the reason why they didn't come.
     func endAnimation(_ result: Result<Data, ImageError>, on queue: WorkQueue) async {
         guard animation != nil else { return }
         let end: @Sendable (Result<Data, ImageError>, @escaping @Sendable () -> Bool) -> Void = {
@@ -113,7 +113,7 @@ final class ProgressiveDecoding: Sendable {
     /// them, or found no room for the image.
     func finish(_ bytes: Data, _ context: DecodeContext) throws(ImageError) -> Image? {
         try pass(context.isCancelled) { state throws(ImageError) in
-            // The decoder is not needed again, whatever the result.
+            // Whatever the result, the decoder isn't needed again.
             defer { state.decoder = nil }
             guard let decoder = state.decoder, state.data?.isAll(of: bytes.count) == true else { return nil }
             do throws(ImageError) {

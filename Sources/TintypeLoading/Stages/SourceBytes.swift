@@ -6,7 +6,7 @@ final class SourceBytes: Sendable {
     let source: ImageSource
     /// True for bytes from the disk that the source said are still current.
     let isNotModified: Bool
-    /// True for bytes that replace whatever the caches have of their source.
+    /// True for bytes that replace all cached entries of their source.
     let replacesVariants: Bool
     /// True if ``entry`` is the thumbnail or transformed image, not the source itself.
     let isVariant: Bool
@@ -54,7 +54,7 @@ final class SourceBytes: Sendable {
     /// True for the bytes of a source that wasn't asked for them, but whether they are current.
     var isConfirmation: Bool { isNotModified && source == .disk }
 
-    /// The stages that other loads than one with a number carried out, up to decoding.
+    /// The stages carried out by loads other than the load with a number, up to decoding.
     func sharedStages(with id: Int, decodedBy: Int?) -> SharedStages {
         var stages: SharedStages = []
         if let loadedBy, loadedBy != id { stages.insert(.transfer) }
@@ -65,11 +65,11 @@ final class SourceBytes: Sendable {
     /// True if the disk does not have these bytes, or has them with an older date.
     var needsStoring: Bool { !isVariant && (source != .disk || isNotModified) }
 
-    /// The removals of which the stores of these bytes, and of images that are made of them, know; `nil` for a variant.
+    /// The removals that happened before these bytes, passed to their stores and those of images made from them; `nil` for a variant.
     var removals: SourceRemovals? { state.withLock { $0.removals } }
 
     /// Returns the write of these bytes to disk.
-    /// - Returns: True for the first caller, which has to begin it.
+    /// - Returns: True for the first caller, which has to start it.
     func claimWrite() -> (write: Promise<ImageError?>, isFirst: Bool) {
         state.withLock { state in
             if let write = state.write { return (write, false) }

@@ -11,17 +11,17 @@ struct FetchedBytes: Sendable {
     var isNew = false
 }
 
-/// A job that gets the bytes of a source, from disk or from its loader, as the policy says. Nobody else reads an original.
+/// A job that gets the bytes of a source, from disk or from its loader, as the policy says. No other code reads an original.
 struct SourceFetch: Sendable {
     let environment: LoadEnvironment
     let request: ImageRequest
     var key: FetchKey
-    /// The load that began this one.
+    /// The load that started this fetch.
     let trace: LoadTrace
 
     private var url: URL { request.url }
 
-    /// The work of the job. Its bytes can be used by others until those who use them have ended, unless HTTP forbids that.
+    /// The work of the job. Its bytes can be used by others until the loads that use them have ended, unless HTTP forbids that.
     var work: LoadWork.Work {
         LoadWork.Work { [self] job async throws(ImageError) in
             .fetch(try await fetch(job))
@@ -120,10 +120,10 @@ struct SourceFetch: Sendable {
         replacing cached: SourceBytes?, _ policy: CachePolicy, _ job: LoadWork.Job
     ) async throws(ImageError) -> SourceBytes {
         let requestTime = environment.configuration.date()
-        // Those of now: the program may change what the loader adds.
+        // The present fields: the program may change the loader's additions.
         let fields = environment.selectingFields(of: request)
         let arriving = ArrivingData()
-        // Chunks are copied only for a load that shows them from the beginning; a loader's own buffer is shared in any case.
+        // Chunks are copied only for a load that shows them from the start; a loader's own buffer is shared in any case.
         let copiesChunks = job.wishes.previews
         job.publish(.arriving(arriving))
         let reservation = environment.reservation()
@@ -201,7 +201,7 @@ struct SourceFetch: Sendable {
             var entry = cached.entry
             entry.created = now
             let known = entry.validators ?? CacheValidators()
-            // An answer about another version says nothing of how long this one may be used (RFC 9111, section 4.3.4).
+            // An answer about another version says nothing about the freshness of this version (RFC 9111, section 4.3.4).
             if !known.isContradicted(by: loaded.validators) {
                 entry.response = response
                 entry.validators = known.renewed(by: loaded.validators)

@@ -4,9 +4,10 @@ internal import Logging
 /// The use of a source's bytes by a job: gets them from a fetch, and has them decoded. Loads of images and of bytes have this in common.
 struct SourceLoad: Sendable {
     private var fetch: SourceFetch
-    /// The way of decoding, by which its failures are remembered.
+    /// The way of decoding; failures are remembered separately for each.
     private let decoding: FailureMemory.Decoding
-    /// The request of the caller, which a refresh in the background repeats. New bytes replace the variants of the old ones if it stores anything.
+    /// The request of the caller, which a refresh in the background repeats. New bytes replace the variants of the old bytes if it stores
+    /// anything.
     private let request: ImageRequest
 
     private var environment: LoadEnvironment { fetch.environment }
@@ -41,7 +42,7 @@ struct SourceLoad: Sendable {
     func value<Value>(_ steps: Steps<Value>, for job: LoadWork.Job) async throws(ImageError) -> Result<Value> {
         if let substitute = try await steps.substitute?() { return substitute }
         let value = try await job.value(.fetch(fetch.key), onUpdate: steps.onUpdate, fetch.work)
-        guard case .fetch(let fetched) = value else { throw .cancelled }  // Never: the key is that of a fetch.
+        guard case .fetch(let fetched) = value else { throw .cancelled }  // Never: the key stands for a fetch.
         let bytes = fetched.bytes
         do throws(ImageError) {
             let value = try await steps.decode(bytes)
@@ -75,9 +76,9 @@ struct SourceLoad: Sendable {
         FailureMemory.Key(source: source, message: fetch.key.download.message, decoding: decoding)
     }
 
-    /// Discards a cached original that is damaged. True if it is of no use, and the source may have a better one.
+    /// Discards a cached original that is damaged. True if it is of no use, and the source may have a better entry.
     ///
-    /// A failure of a copy's own coders says nothing about the entry: those of another manager may well read it.
+    /// A failure of a copy's own coders says nothing about the entry: another manager's coders may well read it.
     private func isUseless(after error: ImageError) async -> Bool {
         guard decoding.coder == nil else { return false }
         guard EntryCoder.shouldDiscardEntry(after: error) else { return error.code == .unknownFormat }
@@ -87,9 +88,9 @@ struct SourceLoad: Sendable {
         return true
     }
 
-    /// Removes all variants of the bytes that new ones replace, once for all loads of the new ones.
+    /// Removes all variants of the bytes that are replaced, once for all loads of the new bytes.
     ///
-    /// A load that was cancelled stores nothing, and so removes nothing. Who flushes waits for what it had begun to remove.
+    /// A load that was cancelled stores nothing, and so removes nothing. A flush waits for removals that have started.
     private func replaceVariants(with bytes: SourceBytes) async {
         let stores = environment.shared.stores
         let number = stores.begin(bytes: 0, limit: ByteCount(.max)).number

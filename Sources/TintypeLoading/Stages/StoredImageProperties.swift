@@ -29,7 +29,7 @@ struct StoredImageProperties: Codable {
         isVector = properties.isVector
     }
 
-    /// Reads what ``encoded`` wrote; `nil` for other bytes.
+    /// Reads the output of ``encoded``; `nil` for other bytes.
     init?(_ data: Data) {
         guard let value = try? JSONDecoder().decode(Self.self, from: data) else { return nil }
         self = value

@@ -1,5 +1,5 @@
 extension Dictionary {
-    /// Changes a value in place, if there is one.
+    /// Changes a value in place, if any.
     ///
     /// `dictionary[key]?.property = value` allocates memory for large values, which takes longer than the change.
     @discardableResult @inline(__always)

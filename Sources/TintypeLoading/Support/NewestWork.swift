@@ -1,5 +1,5 @@
-/// A worker that processes the values that it is sent, one at a time. Values that arrive while it is busy replace each other, and the
-/// newest one is next. The first value begins its task.
+/// A worker that processes the values that it is sent, never two at once. Values that arrive while it is busy replace each other, and the
+/// newest is next. The first value starts its task.
 final class NewestWork<Value: Sendable>: Sendable {
     private struct State {
         var next: Value?
@@ -32,8 +32,8 @@ final class NewestWork<Value: Sendable>: Sendable {
         }
     }
 
-    /// Waits until the value in progress is completed, and drops a waiting one and all that are sent later. If the calling task is cancelled,
-    /// so is the work.
+    /// Waits until the value in progress is completed, and drops a waiting value and all that are sent later. If the calling task is
+    /// cancelled, so is the work.
     func end() async {
         let task = state.withLock { state in
             state.hasEnded = true

@@ -5,8 +5,8 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import NIOHTTP2
 
-/// One connection of an ``OriginServer``, or one stream of a connection of HTTP/2. NIO parses the requests. Answers in HTTP/1.1 are written byte
-/// for byte, because many of them are wrong on purpose.
+/// A connection of an ``OriginServer``, or a stream of a connection of HTTP/2. NIO parses the requests. Answers in HTTP/1.1 are written
+/// byte for byte, because many of them are wrong on purpose.
 struct OriginConnection: Sendable {
     private let channel: any Channel
     private let isStream: Bool
@@ -14,7 +14,7 @@ struct OriginConnection: Sendable {
     /// The state of the connection after an answer.
     private enum Fate { case open, closed }
 
-    /// Begins to answer the requests of a connection. Runs on its event loop.
+    /// Starts to answer the requests of a connection. Runs on its event loop.
     static func start(on channel: any Channel, state: OriginState, handler: @escaping OriginServer.Handler) throws {
         let (number, isClosed) = register(channel, state)
         try channel.pipeline.syncOperations.addHandler(ByteToMessageHandler(HTTPRequestDecoder()))
@@ -22,7 +22,7 @@ struct OriginConnection: Sendable {
         if isClosed { channel.close(promise: nil) }
     }
 
-    /// Begins to answer the requests of a connection of HTTP/2, each of which has a stream. Runs on its event loop.
+    /// Starts to answer the requests of a connection of HTTP/2, which each have a stream. Runs on its event loop.
     static func startHTTP2(on channel: any Channel, state: OriginState, handler: @escaping OriginServer.Handler) throws
     {
         let (number, isClosed) = register(channel, state)
@@ -40,7 +40,7 @@ struct OriginConnection: Sendable {
         if isClosed { channel.close(promise: nil) }
     }
 
-    /// Begins a connection on which nothing is answered.
+    /// Starts a connection that is never answered.
     static func startSilently(on channel: any Channel, state: OriginState) {
         if register(channel, state).isClosed { channel.close(promise: nil) }
     }

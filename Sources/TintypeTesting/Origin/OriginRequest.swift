@@ -7,7 +7,7 @@ public struct OriginRequest: Sendable {
     public var method: String
     /// The path and the query as they were sent, percent encoded.
     public var target: String
-    /// The header fields, in the order in which they were sent.
+    /// The header fields, in the order of arrival.
     public var headers: [(name: String, value: String)]
     /// The body.
     public var body: Data

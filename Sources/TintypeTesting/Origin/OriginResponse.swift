@@ -13,7 +13,7 @@ public import FoundationEssentials
 /// ]
 /// ```
 public struct OriginResponse: Sendable {
-    /// The way in which the end of the body is marked (RFC 9112, section 6).
+    /// The marking of the end of the body (RFC 9112, section 6).
     public enum Framing: Sendable, Hashable {
         /// A `Content-Length`; `nil` for the true length.
         case contentLength(Int?)
@@ -47,13 +47,13 @@ public struct OriginResponse: Sendable {
 
     /// The status code.
     public var status = 200
-    /// The header fields, in the order in which they are sent.
+    /// The header fields, in sending order.
     public var headers: [(name: String, value: String)] = []
     /// The statuses of the informational responses (1xx) that are sent before the head.
     public var informational: [Int] = []
     /// A Boolean value that is false if the steps contain every byte, and no head is sent.
     public var sendsHead = true
-    /// The way in which the end of the body is marked.
+    /// The marking of the end of the body.
     public var framing = Framing.contentLength(nil)
     /// The steps after the head, in order.
     public var steps: [Step]
@@ -73,8 +73,8 @@ public struct OriginResponse: Sendable {
 
     /// Creates an answer whose body is sent in pieces.
     /// - Parameters:
-    ///   - chunks: the pieces, each of which is written by itself.
-    ///   - gate: a gate at which each piece waits; `nil` for none.
+    ///   - chunks: the pieces; each is written by itself.
+    ///   - gate: a gate where each piece waits; `nil` for none.
     ///   - type: the media type; `nil` for none.
     public init(chunks: [Data], gate: OriginGate? = nil, type: String? = nil) {
         self.init(type: type)
@@ -85,6 +85,7 @@ public struct OriginResponse: Sendable {
     }
 
     /// Returns an answer that is only a status.
+    /// - Parameter status: the HTTP status.
     public static func status(_ status: Int) -> OriginResponse { OriginResponse(status: status) }
 
     /// Returns an answer that redirects the client.
@@ -113,23 +114,34 @@ public struct OriginResponse: Sendable {
     public func chunked() -> OriginResponse { with { $0.framing = .chunked } }
 
     /// Returns the same answer with another announced length, which may be wrong.
+    /// - Parameter contentLength: the announced length, in bytes.
     public func announcing(contentLength: Int) -> OriginResponse { with { $0.framing = .contentLength(contentLength) } }
 
-    /// Returns the same answer with one more header field.
+    /// Returns the same answer with another header field.
+    /// - Parameters:
+    ///   - name: the name of the field.
+    ///   - value: the value of the field.
     public func header(_ name: String, _ value: String) -> OriginResponse {
         with { $0.headers.append((name: name, value: value)) }
     }
 
     /// Returns the same answer, which resets the connection after a number of bytes of the body, and after the gate, if any.
+    /// - Parameters:
+    ///   - count: the number of bytes of the body that are sent.
+    ///   - gate: a gate to wait at before; `nil` not to wait.
     public func reset(after count: Int, gate: OriginGate? = nil) -> OriginResponse { cut(after: count, gate, .reset) }
 
     /// Returns the same answer, which closes the connection after a number of bytes of the body, and after the gate, if any.
+    /// - Parameters:
+    ///   - count: the number of bytes of the body that are sent.
+    ///   - gate: a gate to wait at before; `nil` not to wait.
     public func close(after count: Int, gate: OriginGate? = nil) -> OriginResponse { cut(after: count, gate, .close) }
 
     /// Returns the same answer, which stops after a number of bytes of the body. The connection stays open.
+    /// - Parameter count: the number of bytes of the body that are sent.
     public func silence(after count: Int) -> OriginResponse { cut(after: count, nil, .silence) }
 
-    /// Cuts the body. The announced length stays that of the whole body.
+    /// Cuts the body. The announced length stays the length of the whole body.
     private func cut(after count: Int, _ gate: OriginGate?, _ end: Step) -> OriginResponse {
         with { response in
             let whole = response.body

@@ -6,11 +6,11 @@ internal import TintypeLoading
 extension OriginServer {
     /// Starts a server that serves exactly the listed files of a directory.
     ///
-    /// Every other path is answered with 404, as is a file that is reached through a symbolic link below the directory, whatever
-    /// the links were when the list was made.
+    /// Every other path is answered with 404, as is a file that is reached through a symbolic link below the directory, even if
+    /// it wasn't a link when the list was made.
     /// - Parameters:
     ///   - port: the port; 0 for any free port.
-    ///   - files: paths of files, relative to the directory, by the path of their URL, which begins with a slash and is not
+    ///   - files: paths of files, relative to the directory, by the path of their URL, which starts with a slash and is not
     ///     percent encoded.
     ///   - directory: the directory.
     /// - Returns: the running server.

@@ -22,7 +22,7 @@ public final class OriginServer: Sendable {
     /// A closure that answers a request. Different connections are answered concurrently.
     public typealias Handler = @Sendable (OriginRequest) async -> OriginResponse
 
-    /// The port on which the server listens.
+    /// The port that the server listens on.
     public let port: Int
     private let listener: any Channel
     private let state: OriginState
@@ -106,8 +106,8 @@ public final class OriginServer: Sendable {
 
     /// Returns the URL of a path on this server.
     /// - Parameters:
-    ///   - path: the path, which begins with a slash and is percent encoded.
-    ///   - host: a name of this computer; `nil` for the address at which the server listens. Another one, such as `localhost`, makes
+    ///   - path: the path, which starts with a slash and is percent encoded.
+    ///   - host: a name of this computer; `nil` for the address that the server listens at. Another, such as `localhost`, makes
     ///     another origin.
     ///   - user: credentials such as `name:password`; `nil` for none.
     public func url(_ path: String, host: String? = nil, user: String? = nil) -> URL {

@@ -7,7 +7,7 @@ public struct OriginTLS: Sendable {
     public var certificate: String
     /// The private key of the certificate, in PEM.
     public var key: String
-    /// The certificates, in PEM, one of which has to have signed the certificate of the client; `nil` asks for none.
+    /// The certificates, in PEM; the client's certificate has to be signed by any of them; `nil` asks for none.
     public var clientRoots: String?
     /// True for a server that speaks HTTP/2, and nothing else. The default is false.
     public var speaksHTTP2 = false

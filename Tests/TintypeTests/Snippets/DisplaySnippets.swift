@@ -9,6 +9,14 @@ final class Portrait: ImageDisplay {
     private(set) lazy var imageBinding = ImageBinding(self, manager: .shared)
     // snippet.hide
     var pixels: PixelBuffer?
+
+    func adapted(_ request: ImageRequest, for slot: ImageSlot) -> ImageRequest {
+        var request = request
+        if side != nil { request.thumbnailSize = side }
+        return request
+    }
+
+    var side: PixelSize?
     // snippet.show
 
     func show(_ content: DisplayedImage?, in slot: ImageSlot) {
@@ -33,6 +41,22 @@ struct DisplaySnippets {
         #expect(portrait.pixels?.width == 5)
         _ = try await load.result.get()
         #expect(portrait.pixels?.width == 20)
+    }
+
+    @Test("Images are prefetched as a display will ask for them")
+    func prefetching() async throws {
+        let bench = try SnippetBench()
+        let (view, manager) = (Portrait(), try bench.manager())
+        view.side = PixelSize(width: 40, height: 40)
+        let urls = [try bench.file()]
+        let prefetcher = ImagePrefetcher(manager: manager)
+        // snippet: prefetch-display
+        let requests = urls.map { view.adapted(ImageRequest($0), for: .image) }
+        let prefetch = prefetcher.prefetch(requests)
+        // snippet.end
+        #expect(await prefetch.wait().loaded == 1)
+        #expect(manager.memoryImage(for: requests[0])?.size == PixelSize(width: 40, height: 30))
+        #expect(manager.memoryImage(for: urls[0]) == nil)
     }
 
     @Test("A view plays an animation while it is loaded", .capability("AIV-05"))

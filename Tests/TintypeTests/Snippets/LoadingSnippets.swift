@@ -39,6 +39,13 @@ struct LoadingSnippets {
             // snippet.end
             #expect(prefetch.currentProgress.loaded == 1)
         }
+        do {
+            // snippet: prefetch-start
+            let prefetcher = ImagePrefetcher(manager: manager)
+            prefetcher.prefetch(urls)
+            // snippet.end
+            #expect(await prefetcher.prefetch(urls).wait().skipped == 1)
+        }
         // snippet: prefetch-disk
         var configuration = ImagePrefetcher.Configuration()
         configuration.destination = .disk
@@ -122,6 +129,21 @@ struct LoadingSnippets {
         request.transformer = ImageTransformers([])
         #expect(manager.key(for: request).variant.isOriginal)
         await #expect(throws: ImageError.self) { try await manager.image(for: request) }
+        #endif
+    }
+
+    @Test("A manager has the cache and the loaders that it is made of")
+    func managerParts() async throws {
+        let directory = bench.folder.path + "/parts"
+        #if HTTP
+        // snippet: manager-parts
+        let cache = try ImageCache(
+            memory: .init(capacity: .megabytes(100)), disk: .init(directory: directory, capacity: .gigabytes(2)))
+        let manager = ImageManager(cache: cache, loader: ImageDownloader())
+        // snippet.end
+        let file = try bench.file()
+        let error = await #expect(throws: ImageError.self) { try await manager.image(for: file) }
+        #expect(error?.code == .invalidURL, "a downloader alone reads no files")
         #endif
     }
 

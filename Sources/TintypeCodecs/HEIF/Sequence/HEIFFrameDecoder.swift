@@ -24,7 +24,7 @@ final class HEIFFrameDecoder: ArrivingFrames {
         _ data: Data, sequence: HEIFSequence, for purpose: FramePurpose, options: DecodeOptions, context: DecodeContext
     ) throws(ImageError) {
         let info = sequence.info
-        // A decoder keeps up to 17 pictures, of mostly one byte and a half a pixel.
+        // A decoder keeps up to 17 pictures, of mostly 1.5 bytes a pixel.
         setup = try FrameSetup(
             info, for: purpose, options: options, context: context, bitmaps: sequence.alpha == nil ? 7 : 14)
         self.data = data
@@ -55,7 +55,7 @@ final class HEIFFrameDecoder: ArrivingFrames {
 
     func rewind() { seek(to: 0) }
 
-    /// Makes a frame the next one. Those between the sync sample before it and itself are decoded, and not converted.
+    /// Makes a frame the next. Those between the sync sample before it and itself are decoded, and not converted.
     func seek(to frame: Int) {
         next = max(0, frame)
         isPartial = false
@@ -71,7 +71,7 @@ final class HEIFFrameDecoder: ArrivingFrames {
             defer { next += 1 }
             return ImageFrame(pixels: pixels, duration: info.isAnimated ? info.frameDurations[next] : .zero)
         } catch {
-            // The frames before one that is cut are whole.
+            // The frames before a cut frame are whole.
             guard error.code == .truncatedImage, next > 0, properties.decodeOptions.allowsPartialImage else {
                 throw error
             }

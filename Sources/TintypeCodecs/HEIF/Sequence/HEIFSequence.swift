@@ -2,13 +2,13 @@
 internal import FoundationEssentials
 internal import TintypeImages
 
-/// The image sequence of a HEIF file (ISO/IEC 23008-12, section 7): its track of pictures, and that of their transparency.
+/// The image sequence of a HEIF file (ISO/IEC 23008-12, section 7): its track of pictures, and the track of their transparency.
 struct HEIFSequence {
     let image: HEVCTrack
     let alpha: HEVCTrack?
     /// True if colors are premultiplied in the file.
     let isPremultiplied: Bool
-    /// The description that the header gives. The size is that of the pictures before they are turned.
+    /// The description that the header gives. The size is the size of the pictures before they are turned.
     let info: ImageInfo
     /// The offset of the first byte behind all frames.
     let end: Int
@@ -19,7 +19,7 @@ struct HEIFSequence {
     /// - Parameters:
     ///   - moov: the contents of the box of this name.
     ///   - file: all that is there of the file.
-    /// - Throws: ``ImageError/Code/formatNotEnabled`` if there is no sequence that can be read.
+    /// - Throws: ``ImageError/Code/formatNotEnabled`` without a readable sequence.
     init(
         _ moov: UnsafeRawBufferPointer, of file: UnsafeRawBufferPointer, format: ImageFormat, isComplete: Bool,
         limits: DecodeLimits
@@ -69,8 +69,8 @@ struct HEIFSequence {
                 && image.entry.coding?.codePoints.isHighDynamicRange == true)
     }
 
-    /// The sequence of a file; `nil` of one that has none, or a still image and besides it a sequence of one frame, or one that
-    /// cannot be read.
+    /// The sequence of a file; `nil` for a file without a sequence, with a still image beside a sequence of a single frame, or
+    /// with an unreadable sequence.
     init?(fileOf data: Data, limits: DecodeLimits) throws(ImageError) {
         let sequence = try data.withBytes { bytes throws(ImageError) -> HEIFSequence? in
             let boxes = TopLevelBoxes(bytes)
@@ -92,10 +92,10 @@ struct HEIFSequence {
         self = sequence
     }
 
-    /// True if all bytes of a frame are within the beginning of the file that has arrived.
+    /// True if all bytes of a frame are within the start of the file that has arrived.
     func hasFrame(_ index: Int, within count: Int) -> Bool {
         [image, alpha].allSatisfy { track in
-            // What is decoded up to a frame may lie behind it.
+            // Pictures decoded for a frame may lie behind it.
             track.map { $0.samples.samples[$0.samples.order[index]].bytes.upperBound <= count } ?? true
         }
     }
@@ -103,7 +103,7 @@ struct HEIFSequence {
     private static func durations(_ units: [Int], timescale: Int) -> [Duration] {
         units.map { units in
             guard timescale > 0 else { return FrameTiming.standard }
-            // An hour for one frame is more than any sequence means.
+            // An hour for a frame is more than any plausible sequence has.
             let seconds = min(Double(units) / Double(timescale), 3_600)
             return FrameTiming.played(.microseconds(Int((seconds * 1_000_000).rounded())))
         }

@@ -2,10 +2,10 @@
 internal import FoundationEssentials
 internal import TintypeImages
 
-/// Decodes the pictures of a track with libde265, in the order in which they are shown. Used by one thread at a time.
+/// Decodes the pictures of a track with libde265, in display order. Used by a single thread at a time.
 ///
 /// libde265 puts pictures into that order itself. Each sample carries its place in it, so that a picture which is missing is
-/// noticed. A picture is taken out as soon as it is there: where nothing is held back for a later one, the decoder is asked for it.
+/// noticed. A picture is taken out as soon as it is there: where nothing is held back for a later picture, the decoder is asked for it.
 final class HEVCDecoder {
     private let track: HEVCTrack
     private let context: DecodeContext
@@ -14,7 +14,7 @@ final class HEVCDecoder {
     private var nextSample = 0
     /// The place, in the order of showing, of the picture that is expected next.
     private var nextRank = 0
-    /// The places, in the order of showing, of what has been decoded and not come out.
+    /// The places, in display order, of pictures that have been decoded but not taken out.
     private var pending: Set<Int> = []
     /// A picture that the decoder keeps until it goes on.
     private var holdsPicture = false
@@ -25,7 +25,7 @@ final class HEVCDecoder {
         self.context = context
     }
 
-    /// One picture. Those after the last one come at the price of one; for another, decoding begins at a sync sample before.
+    /// A picture. The picture after the last costs a single decode; for another, decoding starts at a sync sample before.
     ///
     /// Its planes are valid until the next call.
     /// - Parameters:
@@ -38,17 +38,17 @@ final class HEVCDecoder {
             guard let stream else { throw Self.missing(rank) }
             return try data.withBytes { bytes throws(ImageError) in try advance(stream, to: rank, bytes) }
         } catch {
-            // What is in the decoder now is of no use for another picture.
+            // The decoder's present pictures are useless for another picture.
             stream = nil
             throw error
         }
     }
 
-    /// Begins at the sync sample that a picture needs, unless that is behind and the picture still to come.
+    /// Starts at the sync sample that a picture needs, unless that is behind and the picture still to come.
     private func seek(_ rank: Int) throws(ImageError) {
         let start = track.samples.decodingStart(forRank: rank)
         guard stream == nil || isFlushed || rank < nextRank || start > nextSample else { return }
-        // The old decoder's memory goes back before a new one takes any.
+        // The old decoder's memory goes back before a new decoder takes any.
         stream = nil
         stream = try HEVCStream(track.configuration, pictures: track.pictures)
         (nextSample, nextRank, pending, holdsPicture, isFlushed) = (start, 0, [], false, false)

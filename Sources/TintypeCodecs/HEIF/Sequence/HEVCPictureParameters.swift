@@ -1,12 +1,12 @@
 #if HEIF
 internal import TintypeImages
 
-/// The description of the pictures in a sequence parameter set (ITU-T H.265, section 7.3.2.2), as far as what a decoder will take memory
-/// for.
+/// The description of the pictures in a sequence parameter set (ITU-T H.265, section 7.3.2.2), limited to the facts that determine a
+/// decoder's memory.
 struct HEVCPictureParameters: Equatable {
     /// In whole coding blocks.
     let codedSize: PixelSize
-    /// Without what the conformance window leaves out.
+    /// Without the rows and columns outside the conformance window.
     let size: PixelSize
     /// Of luma; chroma has as many.
     let bits: Int
@@ -37,7 +37,7 @@ struct HEVCPictureParameters: Equatable {
         guard chroma <= 3 else { throw .corrupt("the HEVC pictures have the unknown chroma format \(chroma)") }
         if chroma == 3, try bits.read(1) == 1 { throw Self.unsupported("planes that are coded apart") }
         let (width, height) = (try bits.exponential(), try bits.exponential())
-        // What libde265 can do, and more than the levels of HEVC allow.
+        // As far as libde265 goes, and more than the levels of HEVC allow.
         guard 1...65_535 ~= width, 1...65_535 ~= height else {
             throw .corrupt("the HEVC pictures have a size of \(width)x\(height)")
         }
@@ -64,7 +64,7 @@ struct HEVCPictureParameters: Equatable {
 /// The header of a NAL unit (section 7.3.1.2).
 struct HEVCUnit {
     let type: Int
-    /// Above 0 for what belongs to further views or finer layers.
+    /// Above 0 for units of further views or finer layers.
     let layer: Int
 
     init?(_ unit: UnsafeRawBufferPointer) {

@@ -5,8 +5,8 @@ internal import TintypeImages
 
 /// The memory of the pictures of a libde265 decoder.
 ///
-/// Where a slice of a damaged picture ends early, libde265 reports no error, and leaves the rest as the memory was. So the memory is zeroed,
-/// but for a mark in the luma of each coding block. A mark that is still there tells of a block that was never decoded.
+/// Where a slice of a damaged picture ends early, libde265 reports no error, and leaves the rest as the memory was. So the memory is
+/// zeroed, but for a mark in the luma of each coding block. A mark that is still there tells of a block that was never decoded.
 final class HEVCPlaneMemory {
     private let size: PixelSize
     private let bytesPerSample: Int
@@ -14,7 +14,7 @@ final class HEVCPlaneMemory {
     /// The bytes of a row of luma.
     private var bytesPerRow = 0
 
-    /// The side of the smallest coding tree block (ITU-T H.265, section 7.4.3.2.1). At the right side, 8 pixels may be left of one.
+    /// The side of the smallest coding tree block (ITU-T H.265, section 7.4.3.2.1). At the right side, 8 pixels may be left of a block.
     private static let blockSide = 16
     /// In 8 bits, pixels that no picture has; in more, numbers that are out of range.
     private static let mark: UInt64 = 0xA51E_F708_E9C3_FD16

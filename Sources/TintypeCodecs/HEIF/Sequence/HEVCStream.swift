@@ -3,7 +3,7 @@ internal import CDE265
 internal import FoundationEssentials
 internal import TintypeImages
 
-/// A libde265 decoder: NAL units go in, and pictures come out. Used by one thread at a time.
+/// A libde265 decoder: NAL units go in, and pictures come out. Used by a single thread at a time.
 final class HEVCStream {
     private let decoder: UnsafeMutableRawPointer
     private let configuration: HEVCConfiguration
@@ -12,7 +12,7 @@ final class HEVCStream {
     private let skipsLoopFilters: Bool
 
     /// - Parameters:
-    ///   - configuration: The parameter sets to begin with.
+    ///   - configuration: The parameter sets to start with.
     ///   - pictures: The size and depth of the pictures. Parameter sets that state others are refused, because the decoder would take
     ///     memory for them.
     ///   - skipsLoopFilters: True for pictures that are made much smaller, in which the edges of blocks can't be seen.
@@ -39,9 +39,9 @@ final class HEVCStream {
 
     /// Decodes the coded picture in a sample.
     ///
-    /// Its memory is that of ``HEVCPlaneMemory``: libde265 takes memory of its own, which it doesn't clear, for pictures that it will apply
-    /// sample-adaptive offset to. It decides so when a picture begins, and filters a picture when it ends. So offset is only allowed between
-    /// the last slice and the end.
+    /// Its memory comes from ``HEVCPlaneMemory``: libde265 takes memory of its own, which it doesn't clear, for pictures that it will apply
+    /// sample-adaptive offset to. It decides so when a picture starts, and filters a picture when it ends. So offset is only allowed
+    /// between the last slice and the end.
     /// - Parameter rank: A number that comes out with the picture.
     func decode(sample: UnsafeRawBufferPointer, rank: Int) throws(ImageError) {
         try configuration.forEachUnit(of: sample) { unit throws(ImageError) in try push(unit, rank: rank) }
@@ -74,7 +74,7 @@ final class HEVCStream {
         _ = try work()
     }
 
-    /// Decodes a part of what was pushed.
+    /// Decodes a part of the pushed bytes.
     /// - Returns: `false` if nothing is left to decode.
     private func work() throws(ImageError) -> Bool {
         var more: Int32 = 0

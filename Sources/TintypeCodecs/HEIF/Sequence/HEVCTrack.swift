@@ -63,7 +63,7 @@ struct HEVCTrack {
 
     /// A picture may be made of 16 others, which the decoder keeps (ITU-T H.265, section A.4.2).
     private static let maximumPictures = 17
-    /// Enough for the largest pictures of any level, 8192x4352 in 8 bits, and for smaller ones in 12 bits.
+    /// Enough for the largest pictures of any level, 8192x4352 in 8 bits, and for smaller pictures in 12 bits.
     private static let maximumBytes = 1 << 30
 
     private static let types: Set<String> = ["hvc1", "hev1"]

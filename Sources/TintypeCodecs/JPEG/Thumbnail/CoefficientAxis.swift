@@ -2,11 +2,11 @@ internal import CKernels
 internal import Glibc
 internal import TintypeImages
 
-/// The weights of a component's blocks in one direction: what each coefficient contributes to each pixel of the target.
+/// The weights of a component's blocks in a direction: the contribution of each coefficient to each pixel of the target.
 ///
-/// A pixel of the target is a weighted sum of pixels of the source (the filter), of which those of subsampled components are weighted sums of
-/// two samples (libjpeg's "fancy upsampling"), and those of a block's coefficients (the inverse transform, ITU-T T.81, A.3.3). So it is one
-/// of coefficients.
+/// A pixel of the target is a weighted sum of pixels of the source (the filter); pixels of subsampled components are weighted sums of two
+/// samples (libjpeg's "fancy upsampling"), and samples are weighted sums of a block's coefficients (the inverse transform, ITU-T T.81,
+/// A.3.3). So it is a weighted sum of coefficients.
 struct CoefficientAxis {
     /// The blocks of a pixel of the target.
     struct Blocks {
@@ -25,7 +25,7 @@ struct CoefficientAxis {
     private(set) var blocks: [Blocks] = []
     /// For each of those blocks, the weights of the first five frequencies.
     private(set) var weights: [SIMD8<Float>] = []
-    /// The samples' weights, of one pixel of the target.
+    /// The samples' weights, of a pixel of the target.
     private var row: [Float] = []
 
     /// - Parameter pixels: the number of the source's pixels.
@@ -35,7 +35,7 @@ struct CoefficientAxis {
         samples = isHalved ? (pixels + 1) / 2 : pixels
     }
 
-    /// The samples of the inverse transform's waves: by pixel, those of the first five frequencies.
+    /// The samples of the inverse transform's waves: for each pixel, the samples of the first five frequencies.
     private static let waves: [SIMD8<Float>] = (0..<8).map { x in
         var wave = SIMD8<Float>(repeating: 0)
         for frequency in 0..<5 {
@@ -61,7 +61,7 @@ struct CoefficientAxis {
             let weight = Float(tap * scale)
             let x = first + index
             if isHalved {
-                // Three quarters of the nearer sample, and one of the farther.
+                // Three quarters of the nearer sample, and a quarter of the farther.
                 let near = x / 2
                 let far = min(max(near + (x % 2 == 0 ? -1 : 1), 0), samples - 1)
                 row[near - start] += 0.75 * weight
@@ -79,7 +79,7 @@ struct CoefficientAxis {
         }
     }
 
-    /// Calculates the weights of several components in one direction.
+    /// Calculates the weights of several components in a direction.
     static func calculate(_ axes: inout [CoefficientAxis], source: Int, target: Int) {
         LanczosFilter.forEachSample(source: source, extent: Double(source), target: target) { first, taps in
             for index in axes.indices { axes[index].append(first: first, taps: taps) }
@@ -115,7 +115,7 @@ struct CoefficientAxis {
         result.reserveCapacity(weights.count * 8 + blocks.count * 8)
         var index = 0
         for block in blocks {
-            // A group of eight sums is one wide block, or two narrow ones of which the first is even.
+            // A group of eight sums is a wide block, or two narrow blocks starting with an even block.
             let padding = isWide ? 0 : block.first % 2
             let sums = isWide ? 8 : 4
             let count = ((block.count + padding) * sums + 7) / 8

@@ -114,7 +114,7 @@ struct CoefficientResampler: ~Copyable {
 
     private static func planes(_ frame: ThumbnailFrame, isWide: [Bool], target: PixelSize, keepsAll: Bool) -> [Plane] {
         func axes(_ source: Int, _ target: Int, isHalved: (ThumbnailFrame.Component) -> Bool) -> [CoefficientAxis] {
-            // The last component often has the weights of the one before.
+            // The last component often has the weights of the previous component.
             var keys: [[Bool]] = []
             var axes: [CoefficientAxis] = []
             let all = zip(frame.components, isWide).map { [isHalved($0), $1] }
@@ -186,7 +186,7 @@ struct CoefficientResampler: ~Copyable {
         usedLarge = kernels.place(
             rows.row(0), records.row(0), top, count, frame.blocks.count, blockComponents, offsets, blockSteps,
             quantizers, isWide, &predictions, first, lane.large, usedLarge, lane.large.count)
-        // Such a product is far beyond what a picture can have.
+        // Such a product is far beyond the values of a picture.
         guard usedLarge >= 0 else { throw NotForThumbnails() }
     }
 
@@ -213,7 +213,8 @@ struct CoefficientResampler: ~Copyable {
         return (2 * planes[component].place(row) + column * step, step)
     }
 
-    /// The places of coefficients in their block in bytes, by position in zigzag order. Those without one share a place that isn't used.
+    /// The places of coefficients in their block in bytes, by position in zigzag order. Blocks without a record share a place that isn't
+    /// used.
     func places(of component: Int) -> [Int] {
         let order = isWide[component] == 0 ? Self.narrowOrder : Self.wideOrder
         return (0..<64).map { 2 * (order.firstIndex(of: $0) ?? order.firstIndex(of: -1) ?? 0) }

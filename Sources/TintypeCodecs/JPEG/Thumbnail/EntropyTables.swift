@@ -4,18 +4,18 @@ internal import TintypeImages
 struct BlockCoding: Hashable {
     let differences: HuffmanCode
     let coefficients: HuffmanCode
-    /// True if six coefficients are needed. These fit into one entry of a table, and values beyond them need not be looked at.
+    /// True if six coefficients are needed. These fit into a single entry of a table, and values beyond them need not be looked at.
     let isNarrow: Bool
 }
 
 /// Tables that decode several symbols at once.
 ///
-/// A photograph has three to eight symbols for a block, of four bits on average. Looked up one by one, each waits for the length of the one
-/// before it. Here, the next 13 bits select an entry that holds as many whole symbols as there are in them, and what they do all together:
+/// A photograph has three to eight symbols for a block, of four bits on average. Looked up individually, each waits for the length of its
+/// predecessor. Here, the next 13 bits select an entry that holds as many whole symbols as they contain, and their combined effect:
 ///
 ///     bits  0..<8    their length
-///     bits  8..<16   how far they advance in zigzag order; ``endOfBlock`` more if the block ends; ``unusable`` if not even one symbol fits
-///     bits 16..<64   the values of the next six coefficients, one byte for each from the top down
+///     bits  8..<16   how far they advance in zigzag order; ``endOfBlock`` more if the block ends; ``unusable`` if no symbol fits
+///     bits 16..<64   the values of the next six coefficients, a byte for each from the top down
 ///
 /// An entry's bytes are copied to the block as they are. For the value of a coefficient that isn't needed, its length suffices, so that
 /// then only the code has to be within the 13 bits.
@@ -28,16 +28,16 @@ struct EntropyTables: Sendable {
 
     /// The tables of a coding, in this order.
     enum Kind: Int, CaseIterable {
-        /// For the beginning of a block: a difference, and what follows.
+        /// For the start of a block: a difference, and the following symbols.
         case difference
-        /// For coefficients of which some are needed.
+        /// For coefficients when some are needed.
         case needed
-        /// For coefficients none of which is needed.
+        /// For coefficients when none is needed.
         case skipped
     }
 
     let codings: [BlockCoding]
-    /// The symbols one by one: for each coding, those of differences and of coefficients. See ``HuffmanCode/shortCodes()``.
+    /// The symbols individually: for each coding, the symbols of differences and of coefficients. See ``HuffmanCode/shortCodes()``.
     let symbols: [UInt16]
     /// Room for eight tables, so that an index of 16 bits is always within it.
     let entries: [UInt64]
@@ -46,8 +46,8 @@ struct EntropyTables: Sendable {
     /// More than two codings are too rare to have room.
     private static let mostCodings = 2
 
-    /// The tables of the last file. Cameras, and programs that don't optimize, always use the same codes (annex K), and making the tables takes
-    /// as long as decoding 100 KB.
+    /// The tables of the last file. Cameras, and programs that don't optimize, always use the same codes (annex K), and making the tables
+    /// takes as long as decoding 100 KB.
     private static let last = Lock<EntropyTables?>(nil)
 
     /// Returns the tables for codings, in their order.
@@ -126,7 +126,7 @@ struct EntropyTables: Sendable {
         return length == 0 ? unusable : UInt64(length) | UInt64(advance) << 8 | values
     }
 
-    /// The value of `size` bits before a place in an index, in one of the six bytes of an entry.
+    /// The value of `size` bits before a place in an index, in any of the six bytes of an entry.
     private static func byte(_ index: Int, before end: Int, _ size: Int, place: Int) -> UInt64 {
         let bits = (index >> (indexBits - end)) & (1 << size - 1)
         return UInt64(UInt8(truncatingIfNeeded: extended(bits, size))) << UInt64(56 - 8 * place)

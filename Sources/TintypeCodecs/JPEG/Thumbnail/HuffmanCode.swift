@@ -5,7 +5,7 @@ struct HuffmanCode: Hashable {
 
     /// - Parameters:
     ///   - counts: the number of codes of 1 to 16 bits.
-    /// - Returns: `nil` if the codes of some length don't fit. The code of ones alone is not allowed (annex C), as in libjpeg.
+    /// - Returns: `nil` if the codes of some length don't fit. The code with all bits set is not allowed (annex C), as in libjpeg.
     init?(counts: [UInt8], symbols: [UInt8]) {
         guard counts.count == 16, symbols.count == counts.reduce(0, { $0 + Int($1) }), symbols.count <= 256 else {
             return nil
@@ -28,7 +28,7 @@ struct HuffmanCode: Hashable {
         var value: Int
     }
 
-    /// The symbol whose code the next 16 bits begin with; `nil` if there is none.
+    /// The symbol whose code the next 16 bits start with; `nil` if there is none.
     func symbol(at bits: Int) -> Symbol? {
         var next = 0
         var index = 0

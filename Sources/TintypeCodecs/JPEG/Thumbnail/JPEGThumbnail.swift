@@ -3,12 +3,12 @@ internal import TintypeImages
 
 /// A thumbnail of a photograph, straight from the low frequencies of its blocks.
 ///
-/// Everybody makes thumbnails with libjpeg's smaller inverse transforms, and spends nine tenths of the time on the entropy decoding of coefficients that
-/// these don't use. Here that is done three times as fast (``EntropyTables``, ``ScanWindow``), for the coefficients that a thumbnail of this
-/// size needs (``CoefficientResampler``). Of progressive files, whole scans are left out (``ProgressiveReader``).
+/// Everybody makes thumbnails with libjpeg's smaller inverse transforms, and spends nine tenths of the time on the entropy decoding of
+/// coefficients that these don't use. Here that is done three times as fast (``EntropyTables``, ``ScanWindow``), for the coefficients that
+/// a thumbnail of this size needs (``CoefficientResampler``). Of progressive files, whole scans are left out (``ProgressiveReader``).
 ///
-/// Anything irregular ends with `nil`: libjpeg-turbo then decodes the file from its beginning, so that errors, and what is shown of damaged
-/// files, don't depend on the size that is asked for.
+/// Anything irregular ends with `nil`: libjpeg-turbo then decodes the file from its start, so that errors, and the visible part of
+/// damaged files, don't depend on the requested size.
 struct JPEGThumbnail {
     let segments: JPEGSegments
     let options: DecodeOptions
@@ -25,8 +25,8 @@ struct JPEGThumbnail {
 
     /// Returns the last coefficient that each component needs, in zigzag order; `nil` if some need more than there is room for.
     ///
-    /// A component that is reduced by ten shows the first three diagonals. The rule was found with photographs and drawings, each of which
-    /// has at least 52 dB against a Lanczos filter over the full picture, wherever a decode with libjpeg at twice the size has.
+    /// A component that is reduced by ten shows the first three diagonals. The rule was found with photographs and drawings, which each
+    /// have at least 52 dB against a Lanczos filter over the full picture, wherever a decode with libjpeg at twice the size has.
     static func last(_ frame: ThumbnailFrame, target: PixelSize) -> [Int]? {
         var last: [Int] = []
         for component in frame.components {
@@ -50,7 +50,7 @@ struct JPEGThumbnail {
         let target: PixelSize
     }
 
-    /// - Parameter bytes: the file, at least to the beginning of its scan.
+    /// - Parameter bytes: the file, at least to the start of its scan.
     /// - Returns: `nil` if libjpeg-turbo is to decode it.
     private func plan(_ bytes: Span<UInt8>) -> Plan? {
         guard let process = segments.process, (0xC0...0xC2).contains(process), let source = segments.size else {
@@ -139,9 +139,10 @@ struct JPEGThumbnail {
         return resampler.finish()
     }
 
-    /// False for scans whose absence can't be seen: those of coefficients that the thumbnail doesn't need, and those of luminance's last bits where the
-    /// error is small after multiplication with the quantizer. At a reduction by ten and a quality of 90 these are the last two bits, at 75 the last
-    /// one, and below none. Those of the colors are few, and cost more; where speed counts most, the last two bits are left out of all.
+    /// False for scans whose absence can't be seen: scans of coefficients that the thumbnail doesn't need, and of luminance's last bits
+    /// where the error is small after multiplication with the quantizer. At a reduction by ten and a quality of 90 these are the last two
+    /// bits, at 75 the last, and below none. The bits of the colors are few, and cost more; where speed counts most, the last two bits are
+    /// left out of all.
     private func isWanted(_ scan: JPEGScans.Scan, _ plan: Plan) -> Bool {
         guard let component = scan.components.first, scan.band.lowerBound <= plan.last[component] else { return false }
         guard scan.isRefinement else { return true }

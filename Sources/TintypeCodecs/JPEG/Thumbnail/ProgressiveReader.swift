@@ -7,12 +7,12 @@ struct ProgressiveReader: ~Copyable {
     private var scans: ArraySlice<(JPEGScans.Scan, isKept: Bool)>
     /// The last coefficient that is needed of each component, in zigzag order.
     private let last: [Int]
-    /// One bit for each coefficient that isn't zero: see ``ProgressiveScan``.
+    /// A bit for each coefficient that isn't zero: see ``ProgressiveScan``.
     private var masks: MutablePixelBuffer
     /// The bytes of a scan, without the zeros after FF.
     private var data: MutablePixelBuffer
     private let capacity: Int
-    /// The bits that are missing of each coefficient of each component; 64 of one that hasn't come at all.
+    /// The bits that are missing of each coefficient of each component; 64 for a coefficient that hasn't come at all.
     private var missing: [[Int]]
 
     /// The scan that is being decoded.
@@ -124,7 +124,7 @@ struct ProgressiveReader: ~Copyable {
 
     // MARK: Scans
 
-    /// Begins with the next scan that is decoded.
+    /// Starts with the next scan that is decoded.
     private mutating func begin(
         _ file: Span<UInt8>, _ resampler: borrowing CoefficientResampler
     ) throws(NotForThumbnails) {
@@ -164,7 +164,7 @@ struct ProgressiveReader: ~Copyable {
         try checkEnd(file)
     }
 
-    /// Refuses what libjpeg-turbo warns about, and what has more bits than values have here.
+    /// Refuses files that libjpeg-turbo warns about, and values with more bits than the records have.
     private mutating func checkOrder(_ scan: JPEGScans.Scan) throws(NotForThumbnails) {
         guard scan.missingBits <= Self.mostShift else { throw NotForThumbnails() }
         for component in scan.components {
@@ -178,7 +178,8 @@ struct ProgressiveReader: ~Copyable {
         }
     }
 
-    /// Checks that nothing but the end comes after the last scan, and that no bit of a coefficient is missing, which libjpeg-turbo would make up.
+    /// Checks that nothing but the end comes after the last scan, and that no bit of a coefficient is missing, which libjpeg-turbo would
+    /// make up.
     private func checkEnd(_ file: Span<UInt8>) throws(NotForThumbnails) {
         let isComplete = missing.allSatisfy { $0[...JPEGThumbnail.lastCoefficient].allSatisfy { $0 == 0 } }
         guard isComplete, file[frame.scan + 1] == 0xD9 else { throw NotForThumbnails() }

@@ -1,7 +1,8 @@
 /// Decodes a scan of a progressive file (ITU-T T.81, annex G), a row of blocks at a time.
 ///
-/// Of each block, the coefficients that a thumbnail needs are stored where the resampler expects them. Of all others, one bit says if they are zero:
-/// that is all that the bits of refinements depend on. These bits are at half the place of the coefficients, for 16 bytes of these at least need 8.
+/// Of each block, the coefficients that a thumbnail needs are stored where the resampler expects them. Of all others, a bit says if they
+/// are zero: that is all that the bits of refinements depend on. These bits are at half the place of the coefficients, for 16 bytes of
+/// these at least need 8.
 struct ProgressiveScan {
     /// The state between two rows.
     struct State {
@@ -12,7 +13,7 @@ struct ProgressiveScan {
         var means = SIMD4<Int32>(repeating: 0)
     }
 
-    /// A row of blocks of one component, as places in memory, in bytes.
+    /// A row of blocks of a component, as places in memory, in bytes.
     struct Row {
         var blocks: Int
         /// The coefficients of the first block, and the distance to the next.
@@ -33,10 +34,10 @@ struct ProgressiveScan {
     let needed: UInt64
     /// For each component of the scan.
     let tables: [ProgressiveTable]
-    /// Those of all tables.
+    /// The entries of all tables.
     let entries: [UInt32]
 
-    /// No block begins where its reader is beyond this byte: that is up to 8 bytes ahead.
+    /// No block starts where its reader is beyond this byte: that is up to 8 bytes ahead.
     private static func limit(_ data: RawSpan) -> Int { data.byteCount - ScanBytes.padding + 8 }
 
     /// The first bits of coefficients (G.1.2.2).
@@ -116,7 +117,7 @@ struct ProgressiveScan {
             let known = masks.unsafeLoad(fromByteOffset: values &>> 1, as: UInt64.self)
             let history = known & band
             guard reader.byte <= limit else { throw NotForThumbnails() }
-            // The positions that are still ahead, and those of new coefficients.
+            // The positions that are still ahead, and the positions of new coefficients.
             var ahead = band
             var new: UInt64 = 0
             while run == 0, ahead != 0 {
@@ -132,7 +133,7 @@ struct ProgressiveScan {
                 guard size <= 1 else { throw NotForThumbnails() }
                 let isNegative = reader.bits &>> 63 == 0
                 reader.skip(size)
-                // Passes as many zeros, and arrives at the next: bits of what isn't zero come in between.
+                // Passes as many zeros, and arrives at the next: bits of nonzero coefficients come in between.
                 var free = ahead & ~known
                 for _ in 0..<zeros { free &= free &- 1 }
                 let arrived = free & (0 &- free)
@@ -158,7 +159,7 @@ struct ProgressiveScan {
         return state
     }
 
-    /// Adds a bit to each of some coefficients, of which the first are those that are needed.
+    /// Adds a bit to each of some coefficients; the needed coefficients come first.
     @inline(__always)
     private static func correct(
         _ reader: inout ScanBits, _ coefficients: UInt64, _ needed: UInt64, _ bit: Int16, _ data: RawSpan,
@@ -211,7 +212,7 @@ struct ProgressiveScan {
                     means[block.component] &+= Int32(Int16(truncatingIfNeeded: entry &>> 16))
                     value = means[block.component] &<< Int32(shift)
                 }
-                // libjpeg cuts larger ones off.
+                // libjpeg cuts larger values off.
                 guard let value = Int16(exactly: value) else { throw NotForThumbnails() }
                 rows.storeBytes(of: value, toByteOffset: place, as: Int16.self)
             }

@@ -11,7 +11,7 @@ struct ProgressiveTable {
 
     /// A coefficient follows.
     static let hasValue: UInt32 = 1 << 13
-    /// The block ends, after its coefficient if there is one.
+    /// The block ends, after its coefficient, if any.
     static let endsBlock: UInt32 = 1 << 14
     static let size = 1 << EntropyTables.indexBits
 

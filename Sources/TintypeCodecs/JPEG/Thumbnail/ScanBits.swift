@@ -1,13 +1,13 @@
-/// The bits of a scan one after the other, where there are branches to wait for anyway: see ``ScanStream`` for the opposite.
+/// The bits of a scan in order, where there are branches to wait for anyway: see ``ScanStream`` for the opposite.
 struct ScanBits {
     /// The next bits, from the top down.
     private(set) var bits: UInt64 = 0
-    /// The number of those that count. Those behind are already the right ones, so that loading them once more changes nothing.
+    /// The number of those that count. The following bits are already right, so that loading them once more changes nothing.
     private var count = 0
     /// The next byte to load.
     private(set) var byte = 0
 
-    /// The next bit, counted from the beginning of the data.
+    /// The next bit, counted from the start of the data.
     var position: Int { byte * 8 - count }
 
     /// Makes sure of 56 bits.

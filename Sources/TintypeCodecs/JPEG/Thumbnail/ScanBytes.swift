@@ -20,7 +20,7 @@ enum ScanBytes {
                 marker = code
                 break
             }
-            // A zero after FF says that it is no marker (B.1.1.5).
+            // A zero after FF says that it isn't a marker (B.1.1.5).
             window.storeBytes(of: 0xFF, toByteOffset: count, as: UInt8.self)
             count += 1
             offset += 2

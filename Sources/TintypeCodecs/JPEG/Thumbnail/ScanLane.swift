@@ -3,10 +3,10 @@ internal import CKernels
 /// A stream with the part of the scan that it decodes, and its place for records.
 struct ScanLane {
     var stream = ScanStream()
-    /// The first record ends at `top`, and the last one begins at `low` or above.
+    /// The first record ends at `top`, and the last starts at `low` or above.
     let top: Int
     let low: Int
-    /// The bits of the part. For a guess, the beginning moves to the MCU that was found.
+    /// The bits of the part. For a guess, the start moves to the MCU that was found.
     var begin = 0
     var end = 0
     /// The coefficients that don't fit into a byte.
@@ -17,7 +17,7 @@ struct ScanLane {
     var isVoid = false
     /// The number of complete MCUs that count.
     var mcus = 0
-    /// True if an interval of restart markers begins here, so that predictions do too.
+    /// True if an interval of restart markers starts here, so that predictions do too.
     var beginsInterval = false
 
     /// Entries store up to this number of bytes below the record that they are for.
@@ -35,7 +35,7 @@ struct ScanLane {
     /// The number of records that there is still room for.
     var room: Int { (stream.recordEnd - low) / ScanStream.recordSize }
 
-    /// Begins at a bit, as if an MCU did.
+    /// Starts at a bit, as if an MCU did.
     mutating func restart(at bit: Int) {
         stream.byte = bit >> 3
         stream.bit = UInt64(bit & 7)
@@ -58,11 +58,11 @@ struct ScanLane {
     }
 
     /// Decodes a single symbol, of any length.
-    /// - Returns: false if there is no such code, or something else is wrong.
+    /// - Returns: false if the code is invalid, or something else is wrong.
     @inline(never)
     mutating func step(_ coding: ScanCoding, _ data: RawSpan, _ records: inout MutableRawSpan) -> Bool {
         let block = stream.block
-        // -1 at the beginning of a block.
+        // -1 at the start of a block.
         let position = ~stream.state - block << 8
         let end = stream.recordEnd
         guard stream.byte >= 0, stream.byte + 8 <= data.byteCount, room > 0 else { return false }
@@ -139,7 +139,7 @@ struct ScanCoding {
 
     var blocks: Int { codings.count }
 
-    /// The symbol that 64 bits begin with.
+    /// The symbol that 64 bits start with.
     func symbol(at bits: UInt64, block: Int, isDifference: Bool) -> HuffmanCode.Symbol? {
         let coding = codings[block]
         let table = (2 * coding + (isDifference ? 0 : 1)) << EntropyTables.indexBits

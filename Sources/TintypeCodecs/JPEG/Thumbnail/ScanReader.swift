@@ -15,7 +15,7 @@ struct ScanReader: ~Copyable {
     private let capacity: Int
     /// The next byte of the file.
     private var offset: Int
-    /// The next bit of the window, which an MCU begins with.
+    /// The next bit of the window, which an MCU starts with.
     private var position = 0
     /// The ends of intervals in the window, in bytes.
     private var ends: [Int] = []
@@ -128,7 +128,7 @@ struct ScanReader: ~Copyable {
         position = window.end
         beginsInterval = mcusOfInterval == 0
         guard beginsInterval else { return }
-        // An interval ends only where one is known to end.
+        // An interval ends only where it is known to end.
         guard position == piece.upperBound, end != nil else { throw NotForThumbnails() }
         ends.removeFirst()
         mcusOfInterval = min(mcus, restartInterval)
@@ -145,7 +145,7 @@ struct ScanReader: ~Copyable {
 
     // MARK: Bytes
 
-    /// Moves what hasn't been decoded to the front of the window.
+    /// Moves the undecoded part to the front of the window.
     private mutating func moveRest() {
         let first = position >> 3
         guard first > 0 else { return }
@@ -179,7 +179,7 @@ struct ScanReader: ~Copyable {
         switch marker {
         case 0xD9: hasEnd = true
         case 0xD0 | restartNumber where restartInterval > 0: restartNumber = (restartNumber + 1) & 7
-        // libjpeg decides what to make of other markers.
+        // libjpeg decides the meaning of other markers.
         default: throw NotForThumbnails()
         }
     }

@@ -1,8 +1,8 @@
-/// One of several places of a scan that are decoded in turns, so that a processor has something to do while it waits for a table: a lookup takes
-/// about 20 cycles, and its successor needs the length that it finds.
+/// A place, out of several, of a scan that are decoded in turns, so that a processor has something to do while it waits for a table: a
+/// lookup takes about 20 cycles, and its successor needs the length that it finds.
 ///
-/// A record is 16 bytes, with coefficient k of a block at byte 15 - k, as far as it's needed. Records are written downwards, so that what an entry writes
-/// too much is overwritten by what comes next.
+/// A record is 16 bytes, with coefficient k of a block at byte 15 - k, as far as it's needed. Records are written downwards, so that an
+/// entry's excess is overwritten by the next entry.
 struct ScanStream {
     static let recordSize = 16
 
@@ -16,11 +16,11 @@ struct ScanStream {
     /// The block of the MCU and the last coefficient, inverted: see ``ScanTransitions``.
     var state = 0
 
-    /// The next bit, counted from the beginning of the data.
+    /// The next bit, counted from the start of the data.
     var position: Int { byte * 8 + Int(bit) }
     var isAtMCU: Bool { state == 0 }
     var block: Int { (~state + 1) >> 8 }
-    /// The end of the next record, or of the present one.
+    /// The end of the next record, or of the present record.
     var recordEnd: Int { out - 256 * block }
 
     /// The most bits that a group of lookups takes, also if a single symbol takes the place of the last.
@@ -29,7 +29,7 @@ struct ScanStream {
     private static let lookups = 3
 
     /// Does three lookups.
-    /// - Returns: false if one met a symbol that no entry holds; those before it are done.
+    /// - Returns: false if a stream met a symbol that no entry holds; the symbols before it are done.
     @inline(__always)
     mutating func advance(
         _ data: RawSpan, _ entries: Span<UInt64>, _ steps: Span<UInt64>, _ records: inout MutableRawSpan

@@ -1,13 +1,13 @@
-/// The successors of an entry of ``EntropyTables``, by the block of the MCU and the coefficient that it arrived at: a table instead of branches,
-/// whose outcome no processor could predict.
+/// The successors of an entry of ``EntropyTables``, by the block of the MCU and the coefficient that it arrived at: a table instead of
+/// branches, whose outcome no processor could predict.
 struct ScanTransitions {
     /// In each: the base of the next table (16 bits), the next state (16 bits), and the step to the next record (32 bits).
     let steps: [UInt64]
 
     static let size = 1 << 12
 
-    /// The state in which a block of an MCU begins. States count coefficients, 256 for each block, and are inverted, so that adding one to an
-    /// address of a record moves down by a coefficient.
+    /// The state at the start of a block of an MCU. States count coefficients, 256 for each block, and are inverted, so that adding 1 to
+    /// an address of a record moves down by a coefficient.
     static func beginning(of block: Int) -> Int { ~(block << 8 - 1) }
 
     /// - Parameters:

@@ -1,16 +1,16 @@
 /// Decodes a piece of a scan with several streams.
 ///
-/// Where a scan has restart markers, each stream gets an interval. Without them it isn't known where in the middle of a scan an MCU begins. But Huffman codes
-/// synchronize themselves: a decoder that begins anywhere makes mistakes at first, and after a while, 8 to 154 bytes in photographs and at most
-/// 1.6 KB, finds itself where a code really begins (Klein and Wiseman, "Parallel Huffman decoding with applications to JPEG files", 2003). So
-/// a stream runs up through the bytes before its part, and guesses that it is right by then.
+/// Where a scan has restart markers, each stream gets an interval. Without them it isn't known where in the middle of a scan an MCU starts.
+/// But Huffman codes synchronize themselves: a decoder that starts anywhere makes mistakes at first, and after a while, 8 to 154 bytes in
+/// photographs and at most 1.6 KB, finds itself where a code really starts (Klein and Wiseman, "Parallel Huffman decoding with applications
+/// to JPEG files", 2003). So a stream runs up through the bytes before its part, and guesses that it is right by then.
 ///
-/// Nothing depends on the guess being right: what it decoded counts only if the stream before arrives, at the end of its own part, at exactly the bit
-/// where it began, between two MCUs. Otherwise that one takes the part over.
+/// Nothing depends on the guess being right: its result counts only if the stream before arrives, at the end of its own part, at
+/// exactly the bit where it started, between two MCUs. Otherwise that stream takes the part over.
 struct ScanWindow {
     private let coding: ScanCoding
     private(set) var lanes: [ScanLane]
-    /// The bytes through which a guessed stream runs before its part.
+    /// The number of bytes before its part that a guessed stream runs through.
     var warmUp = 1_024
     /// The number of parts that were taken over.
     private(set) var takeovers = 0
@@ -29,7 +29,7 @@ struct ScanWindow {
 
     // MARK: Intervals
 
-    /// Decodes whole intervals, one with each stream.
+    /// Decodes whole intervals, each with its own stream.
     /// - Parameters:
     ///   - intervals: their bits, padded to whole bytes.
     ///   - mcus: the number of MCUs of each.
@@ -49,11 +49,11 @@ struct ScanWindow {
         }
     }
 
-    // MARK: Pieces of one interval
+    // MARK: Pieces of an interval
 
     /// Decodes a piece of an interval.
     /// - Parameters:
-    ///   - piece: its bits, from the beginning of an MCU on.
+    ///   - piece: its bits, from the start of an MCU on.
     ///   - mcus: the number of MCUs that the interval still has.
     ///   - isLast: true if the interval ends with the piece; otherwise some of its end may be left.
     mutating func decode(
@@ -66,10 +66,10 @@ struct ScanWindow {
             lanes[index].isVoid = index >= count
             lanes[index].beginsInterval = index == 0 && beginsInterval
             guard index < count else { continue }
-            // Guesses begin with a byte, which is no likelier than any other bit.
+            // Guesses start with a byte, which isn't likelier than any other bit.
             let first = index == 0 ? piece.lowerBound : piece.lowerBound + piece.count / count * index & ~7
             let last = piece.lowerBound + piece.count / count * (index + 1) & ~7
-            // What is there of the last MCU must be whole.
+            // The last MCU must be whole.
             let end = isLast ? piece.upperBound : piece.upperBound - Self.mostMCUBits
             begin(index, first..<max(first, index == count - 1 ? end : last))
         }
@@ -85,7 +85,7 @@ struct ScanWindow {
         lanes[index].restart(at: bits.lowerBound)
     }
 
-    /// Runs the streams that guess through the bytes before their parts, and the first one through the beginning of its own.
+    /// Runs the streams that guess through the bytes before their parts, and the first stream through the start of its own.
     private mutating func synchronize(_ data: RawSpan, _ records: inout MutableRawSpan) throws(NotForThumbnails) {
         let guesses = 1..<Self.mostLanes
         for index in guesses { lanes[index].restart(at: lanes[index].begin - 8 * warmUp) }
@@ -119,7 +119,7 @@ struct ScanWindow {
         }
     }
 
-    /// Checks in the order of the parts that each stream arrives where the next one began, and counts the MCUs.
+    /// Checks in the order of the parts that each stream arrives where the next started, and counts the MCUs.
     private mutating func join(
         _ piece: Range<Int>, mcus: Int, isLast: Bool, count: Int, _ data: RawSpan, _ records: inout MutableRawSpan
     ) throws(NotForThumbnails) {
@@ -136,7 +136,7 @@ struct ScanWindow {
                 lanes[next].isVoid = true
                 takeovers += 1
             } else {
-                // There is no more room for records. The rest is for the next window.
+                // The room for records is used up. The rest is for the next window.
                 for index in next..<count { lanes[index].isVoid = true }
                 break
             }
@@ -156,7 +156,7 @@ struct ScanWindow {
             _ = try advance(current, to: piece.upperBound - Self.mostMCUBits, data, &records)
         }
         left -= try countMCUs(of: current)
-        // More data must come, and something to come of it; and what has been decoded must have been there.
+        // More data must come, and something to come of it; and the decoded bits must have been there.
         end = lanes[current].stream.position
         guard left > 0, end > piece.lowerBound, end <= piece.upperBound else { throw NotForThumbnails() }
     }
@@ -168,7 +168,7 @@ struct ScanWindow {
         return lanes[index].mcus
     }
 
-    /// Decodes up to the first MCU that begins at a bit or after it.
+    /// Decodes up to the first MCU that starts at a bit or after it.
     /// - Returns: false if there was no room for the records up to there; the stream is then between two MCUs too.
     private mutating func advance(
         _ index: Int, to bit: Int, _ data: RawSpan, _ records: inout MutableRawSpan
@@ -186,7 +186,7 @@ struct ScanWindow {
         return true
     }
 
-    /// Decodes the rest of an interval: exactly the MCUs that it has to have, whose last one must end in its last byte.
+    /// Decodes the rest of an interval: exactly the MCUs that it has to have, which end in its last byte.
     private mutating func complete(
         _ index: Int, mcus: Int, _ data: RawSpan, _ records: inout MutableRawSpan
     ) throws(NotForThumbnails) {

@@ -1,11 +1,11 @@
 internal import TintypeImages
 
-/// Says that a file is left to libjpeg-turbo: because it is of a rare kind, or because anything at all about it is irregular. What is wrong with
-/// a damaged file, and what can still be shown of it, is for one decoder alone to say.
+/// Says that a file is left to libjpeg-turbo: because it is of a rare kind, or because anything at all about it is irregular. The error of
+/// a damaged file, and its visible part, are for a single decoder to decide.
 struct NotForThumbnails: Error {}
 
-/// The header of a JPEG file that can be decoded directly to a thumbnail (ITU-T T.81, annex B): Huffman coding with 8 bits per component, gray or
-/// YCbCr, sequential with everything in one scan, or progressive.
+/// The header of a JPEG file that can be decoded directly to a thumbnail (ITU-T T.81, annex B): Huffman coding with 8 bits per component,
+/// gray or YCbCr, sequential with a single scan, or progressive.
 ///
 /// This reader is strict: it accepts only what every decoder understands in the same way.
 struct ThumbnailFrame {
@@ -21,7 +21,7 @@ struct ThumbnailFrame {
         fileprivate(set) var coefficients: HuffmanCode?
     }
 
-    /// One of the blocks of an MCU.
+    /// A block of an MCU.
     struct Block {
         let component: Int
         let column: Int
@@ -33,7 +33,7 @@ struct ThumbnailFrame {
     private(set) var components: [Component] = []
     /// MCUs between two restart markers; 0 for no markers.
     private(set) var restartInterval = 0
-    /// The offset of the scan's data, or of what comes next in a progressive file.
+    /// The offset of the scan's data, or of the next segment in a progressive file.
     private(set) var scan = 0
     /// The size in MCUs.
     private(set) var mcus = PixelSize.zero
@@ -57,7 +57,8 @@ struct ThumbnailFrame {
             height: (size.height * components[component].vertical + down - 1) / down)
     }
 
-    /// Reads a file from its beginning: a sequential one up to the data of its scan, and a progressive one up to the header of its first scan.
+    /// Reads a file from its start: a sequential file up to the data of its scan, and a progressive file up to the header of its first
+    /// scan.
     init(_ bytes: Span<UInt8>) throws(NotForThumbnails) {
         var offset = 2
         let header = try readSegments(bytes, &offset)
@@ -71,7 +72,7 @@ struct ThumbnailFrame {
     }
 
     /// Reads segments up to the header of a scan, where the offset is then.
-    /// - Returns: the place of what that header holds.
+    /// - Returns: the place of that header's contents.
     private mutating func readSegments(_ bytes: Span<UInt8>, _ offset: inout Int) throws(NotForThumbnails) -> Range<Int>
     {
         while true {
@@ -171,7 +172,7 @@ struct ThumbnailFrame {
     private mutating func readQuantizers(_ bytes: Span<UInt8>, _ payload: Range<Int>) throws(NotForThumbnails) {
         guard payload.count % 65 == 0 else { throw NotForThumbnails() }
         for place in stride(from: payload.lowerBound, to: payload.upperBound, by: 65) {
-            // Those of 16 bits, which only files of 12 bits need, have larger indices.
+            // Tables with 16 bits, which only files of 12 bits need, have larger indices.
             guard bytes[place] < 4 else { throw NotForThumbnails() }
             var quantizer: [UInt8] = []
             for index in 1...64 { quantizer.append(bytes[place + index]) }

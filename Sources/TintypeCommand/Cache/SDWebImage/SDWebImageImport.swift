@@ -3,7 +3,7 @@ internal import FoundationEssentials
 internal import Glibc
 internal import Tintype
 
-/// The files in a disk cache of SDWebImage 3, 4, or 5: those of a directory and of the directories in it, four levels deep.
+/// The files in a disk cache of SDWebImage 3, 4, or 5: the files of a directory and of the directories in it, four levels deep.
 ///
 /// The name of a file is the digest of its key, so only a list of keys tells the images. SDWebImage's keys are URLs unless the program said
 /// otherwise.
@@ -61,7 +61,7 @@ struct SDWebImageFiles {
             case .typeRegular? where size > 0:
                 guard let digest = SDWebImageName.digest(ofFileName: name) else { fallthrough }
                 let modified = attributes[.modificationDate] as? Date ?? .distantPast
-                // Versions name one image differently; the newest counts.
+                // Versions name the same image differently; the newest counts.
                 if let known = files[digest], known.modified >= modified { continue }
                 files[digest] = File(path: path, directory: directory, size: Int(size), modified: modified)
             default: foreign += 1
@@ -72,7 +72,8 @@ struct SDWebImageFiles {
 
 /// Stores the images of a disk cache of SDWebImage under the keys of a list.
 ///
-/// The latest files come first. Entries that exist stay, none is evicted, and an import that was interrupted continues when it is run again.
+/// The latest files come first. Entries that exist stay, none is evicted, and an import that was interrupted continues when it is run
+/// again.
 struct SDWebImageImport {
     var disk: DiskCache
     /// True to remove the imported files, and directories that become empty.
@@ -84,7 +85,7 @@ struct SDWebImageImport {
     var foreign = 0
     /// The number of files whose keys aren't in the list.
     var unknown = 0
-    /// The number of files for which there was no room.
+    /// The number of files that didn't fit.
     var withoutRoom = 0
 
     init(_ disk: DiskCache, removesFiles: Bool) {
@@ -121,7 +122,7 @@ struct SDWebImageImport {
         if await disk.contains(key) {
             existing += 1
         } else {
-            // In whole blocks, with room for what the cache keeps beside the image.
+            // In whole blocks, with room for the cache's own data beside the image.
             let size = (file.size + 1_024 + 4_095) / 4_096 * 4_096
             let limits = disk.configuration
             guard usage.bytes + size <= limits.capacity.bytes, usage.entries < limits.maximumCount ?? .max else {

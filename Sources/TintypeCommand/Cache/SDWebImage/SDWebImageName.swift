@@ -3,7 +3,7 @@ internal import TintypeCaching
 /// The names of the files in SDWebImage's disk cache: the MD5 of the key, since 4.0 with the key's extension.
 enum SDWebImageName {
     /// Returns the name that SDWebImage 4 and later give the file of a key: 32 lowercase hexadecimal digits, and the extension, if
-    /// there is one that a file name has room for.
+    /// a file name has room for it.
     static func fileName(forKey key: String) -> String {
         let name = legacyFileName(forKey: key)
         let suffix = pathExtension(ofKey: key)
@@ -34,7 +34,7 @@ enum SDWebImageName {
         if key.utf8.allSatisfy(isAllowedInURL) {
             path = path.prefix { $0 != "?" && $0 != "#" }
             if let scheme = path.firstRange(of: "://") {
-                // A host is no path: `http://example.org` has no extension.
+                // A host isn't a path: `http://example.org` has no extension.
                 path = path[scheme.upperBound...].drop { $0 != "/" }
             }
             return trimmed(pathExtension(of: unescaped(path)))
@@ -49,7 +49,7 @@ enum SDWebImageName {
         return String(name[name.index(after: dot)...])
     }
 
-    /// Without what no file name can have, or what separates folders on Apple's systems.
+    /// Without characters that file names can't have, or that separate folders on Apple's systems.
     private static func trimmed(_ suffix: String) -> String {
         var scalars = String.UnicodeScalarView()
         for scalar in suffix.unicodeScalars where scalar.value != 0 && scalar != ":" && scalar != "/" {
@@ -58,7 +58,7 @@ enum SDWebImageName {
         return String(scalars)
     }
 
-    /// The path with its `%6E` resolved; as it is if one of them is none, or the result is no text.
+    /// The path with its `%6E` resolved; unchanged if an escape is invalid, or the result isn't text.
     private static func unescaped(_ path: Substring) -> String {
         var bytes: [UInt8] = []
         var rest = path.utf8[...]

@@ -26,7 +26,7 @@ public enum BlendMode: String, Sendable, Hashable, CaseIterable {
     case sourceAtop
     /// The destination over the source, where the source is.
     case destinationAtop
-    /// Each where the other one isn't.
+    /// Each where the other isn't.
     case xor
     /// The sum.
     case plusLighter
@@ -34,10 +34,38 @@ public enum BlendMode: String, Sendable, Hashable, CaseIterable {
     case plusDarker
 
     // Blend modes
-    case multiply, screen, overlay, darken, lighten, colorDodge, colorBurn, hardLight, softLight, difference, exclusion
-    case hue, saturation, color, luminosity
+    /// The product, which is darker than either.
+    case multiply
+    /// The inverted product of the inverted colors, which is brighter than either.
+    case screen
+    /// Multiplies where the destination is dark, and screens where it is bright.
+    case overlay
+    /// The darker component of the two.
+    case darken
+    /// The brighter component of the two.
+    case lighten
+    /// Brightens the destination by the source.
+    case colorDodge
+    /// Darkens the destination by the source.
+    case colorBurn
+    /// Multiplies where the source is dark, and screens where it is bright.
+    case hardLight
+    /// A softer variant of ``hardLight``.
+    case softLight
+    /// The distance between the components.
+    case difference
+    /// Like ``difference``, with less contrast.
+    case exclusion
+    /// The hue of the source, with the saturation and luminosity of the destination.
+    case hue
+    /// The saturation of the source, with the hue and luminosity of the destination.
+    case saturation
+    /// The hue and saturation of the source, with the luminosity of the destination.
+    case color
+    /// The luminosity of the source, with the hue and saturation of the destination.
+    case luminosity
 
-    /// Returns premultiplied components of a source combined with those of a destination.
+    /// Returns premultiplied components of a source combined with a destination's.
     func blend(_ source: SIMD4<Float>, with destination: SIMD4<Float>) -> SIMD4<Float> {
         let (s, d) = (source, destination)
         switch self {

@@ -2,7 +2,7 @@ internal import Glibc
 
 /// A matrix of four rows and five columns that maps straight, gamma-encoded RGBA to RGBA. The fifth column is added.
 ///
-/// Components range from 0 to 1. The rows are those of red, green, blue and alpha, as in SVG's `feColorMatrix` (Filter Effects
+/// Components range from 0 to 1. The rows produce red, green, blue and alpha, as in SVG's `feColorMatrix` (Filter Effects
 /// Module Level 1).
 public struct ColorMatrix: Sendable, Hashable {
     /// The 20 numbers, row by row.
@@ -17,6 +17,7 @@ public struct ColorMatrix: Sendable, Hashable {
 
     private init(rows: [[Double]]) { values = rows.flatMap(\.self) }
 
+    /// The matrix that changes nothing.
     public static let identity = ColorMatrix(rows: [
         [1, 0, 0, 0, 0], [0, 1, 0, 0, 0], [0, 0, 1, 0, 0], [0, 0, 0, 1, 0],
     ])
@@ -92,7 +93,8 @@ public struct ColorMatrix: Sendable, Hashable {
         ])
     }
 
-    /// Returns the matrix that applies this one first, and then another one, without limiting components in between.
+    /// Returns the matrix that applies this matrix first, and then another, without limiting components in between.
+    /// - Parameter next: the matrix to apply afterwards.
     public func concatenated(with next: ColorMatrix) -> ColorMatrix {
         ColorMatrix(
             rows: (0..<4).map { row in
@@ -104,6 +106,9 @@ public struct ColorMatrix: Sendable, Hashable {
     }
 
     /// Accesses the number in a row, from 0 to 3, and a column, from 0 to 4.
+    /// - Parameters:
+    ///   - row: the row, counted from 0 at the top.
+    ///   - column: the column, counted from 0.
     public subscript(row: Int, column: Int) -> Double { values[row * 5 + column] }
 
     /// The four columns of a matrix for premultiplied pixels; `nil` if alpha changes, or changes color.

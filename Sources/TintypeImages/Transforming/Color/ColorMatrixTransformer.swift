@@ -72,29 +72,37 @@ struct ColorMatrixTransformer: ImageTransformer {
 
 extension ImageTransformer where Self == ImageTransformers {
     /// A transformer that applies a matrix to every color.
+    /// - Parameter matrix: the matrix.
     public static func colorMatrix(_ matrix: ColorMatrix) -> ImageTransformers {
         ImageTransformers([ColorMatrixTransformer(matrix: matrix)])
     }
 
     /// A transformer that removes color: ``ColorMatrix/grayscale(_:)``.
+    /// - Parameter amount: the amount, as for ``ColorMatrix``.
     public static func grayscale(_ amount: Double = 1) -> ImageTransformers { colorMatrix(.grayscale(amount)) }
 
     /// A transformer for brown tones: ``ColorMatrix/sepia(_:)``.
+    /// - Parameter amount: the amount, as for ``ColorMatrix``.
     public static func sepia(_ amount: Double = 1) -> ImageTransformers { colorMatrix(.sepia(amount)) }
 
     /// A transformer that inverts color: ``ColorMatrix/invert(_:)``.
+    /// - Parameter amount: the amount, as for ``ColorMatrix``.
     public static func invert(_ amount: Double = 1) -> ImageTransformers { colorMatrix(.invert(amount)) }
 
     /// A transformer that multiplies the distance from gray: ``ColorMatrix/saturation(_:)``.
+    /// - Parameter amount: the amount, as for ``ColorMatrix``.
     public static func saturation(_ amount: Double) -> ImageTransformers { colorMatrix(.saturation(amount)) }
 
     /// A transformer that multiplies color: ``ColorMatrix/brightness(_:)``.
+    /// - Parameter amount: the amount, as for ``ColorMatrix``.
     public static func brightness(_ amount: Double) -> ImageTransformers { colorMatrix(.brightness(amount)) }
 
     /// A transformer that multiplies the distance from medium gray: ``ColorMatrix/contrast(_:)``.
+    /// - Parameter amount: the amount, as for ``ColorMatrix``.
     public static func contrast(_ amount: Double) -> ImageTransformers { colorMatrix(.contrast(amount)) }
 
     /// A transformer that turns the hue: ``ColorMatrix/hueRotation(degrees:)``.
+    /// - Parameter degrees: the angle on the color wheel.
     public static func hueRotation(degrees: Double) -> ImageTransformers {
         colorMatrix(.hueRotation(degrees: degrees))
     }
@@ -102,26 +110,34 @@ extension ImageTransformer where Self == ImageTransformers {
 
 extension ImageTransformer {
     /// Returns a sequence that then applies a matrix to every color.
+    /// - Parameter matrix: the matrix.
     public func colorMatrix(_ matrix: ColorMatrix) -> ImageTransformers { then(.colorMatrix(matrix)) }
 
     /// Returns a sequence that then removes color.
+    /// - Parameter amount: the amount, as for ``ColorMatrix``.
     public func grayscale(_ amount: Double = 1) -> ImageTransformers { then(.grayscale(amount)) }
 
     /// Returns a sequence that then gives the result brown tones.
+    /// - Parameter amount: the amount, as for ``ColorMatrix``.
     public func sepia(_ amount: Double = 1) -> ImageTransformers { then(.sepia(amount)) }
 
     /// Returns a sequence that then inverts color.
+    /// - Parameter amount: the amount, as for ``ColorMatrix``.
     public func invert(_ amount: Double = 1) -> ImageTransformers { then(.invert(amount)) }
 
     /// Returns a sequence that then multiplies the distance from gray.
+    /// - Parameter amount: the amount, as for ``ColorMatrix``.
     public func saturation(_ amount: Double) -> ImageTransformers { then(.saturation(amount)) }
 
     /// Returns a sequence that then multiplies color.
+    /// - Parameter amount: the amount, as for ``ColorMatrix``.
     public func brightness(_ amount: Double) -> ImageTransformers { then(.brightness(amount)) }
 
     /// Returns a sequence that then multiplies the distance from medium gray.
+    /// - Parameter amount: the amount, as for ``ColorMatrix``.
     public func contrast(_ amount: Double) -> ImageTransformers { then(.contrast(amount)) }
 
     /// Returns a sequence that then turns the hue.
+    /// - Parameter degrees: the angle on the color wheel.
     public func hueRotation(degrees: Double) -> ImageTransformers { then(.hueRotation(degrees: degrees)) }
 }

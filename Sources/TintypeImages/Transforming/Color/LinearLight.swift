@@ -7,7 +7,7 @@ internal import Glibc
 enum LinearLight {
     private static let steps = 4_096
 
-    /// The light of encoded values in equal steps, and a further one.
+    /// The light of encoded values in equal steps, and a further step.
     private static let light: [Float] = (0...steps + 1).map { Float(decoded(Double($0) / Double(steps))) }
     /// The encoded values of light whose root grows in equal steps, because the curve is steep near black.
     private static let encodedRoots: [Float] = (0...steps + 1).map {

@@ -26,7 +26,7 @@ struct TintTransformer: ImageTransformer {
 extension ImageTransformer where Self == ImageTransformers {
     /// A transformer that combines an image with a color. The color is the source, and the image the destination.
     /// - Parameters:
-    ///   - color: the color. One with an alpha of 0 leaves the image unchanged.
+    ///   - color: the color. A color with an alpha of 0 leaves the image unchanged.
     ///   - mode: the combination. ``BlendMode/sourceIn`` gives an icon the color; ``BlendMode/color`` tints a photograph.
     public static func tint(_ color: PixelColor, mode: BlendMode = .sourceIn) -> ImageTransformers {
         ImageTransformers([TintTransformer(color: color, mode: mode)])
@@ -35,6 +35,9 @@ extension ImageTransformer where Self == ImageTransformers {
 
 extension ImageTransformer {
     /// Returns a sequence that then combines the result with a color.
+    /// - Parameters:
+    ///   - color: the color to combine with.
+    ///   - mode: the combination of the color with the image.
     public func tint(_ color: PixelColor, mode: BlendMode = .sourceIn) -> ImageTransformers {
         then(.tint(color, mode: mode))
     }

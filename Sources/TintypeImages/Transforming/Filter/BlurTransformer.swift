@@ -4,7 +4,7 @@ struct BlurTransformer: ImageTransformer {
     let radius: Double
     let isLinear: Bool
 
-    /// The largest radius. Larger ones differ little, because the whole image is averaged.
+    /// The largest radius. Larger radii differ little, because the whole image is averaged.
     static let largestRadius = 2_000.0
 
     init(radius: Double, isLinear: Bool) {

@@ -7,18 +7,18 @@ internal import Glibc
 /// box filters take its place (Gwosdek et al., "Theoretical foundations of Gaussian convolution by extended box filtering",
 /// 2011), whose time hardly depends on the deviation.
 ///
-/// - Complexity: O(pixels), and O(deviation) for each row and column; memory for one buffer of 16-bit pixels, and two lines of
+/// - Complexity: O(pixels), and O(deviation) for each row and column; memory for a buffer of 16-bit pixels, and two lines of
 ///   the longer side with four deviations.
 struct GaussianBlur {
     let sigma: Double
     /// True to blur light instead of encoded components.
     let isLinear: Bool
 
-    /// The standard deviation from which boxes take the place of the Gaussian. They differ by less than 1 % of the contrast.
+    /// The standard deviation where boxes take the place of the Gaussian. They differ by less than 1 % of the contrast.
     static let boxThreshold = 2.0
 
     /// Returns the blurred pixels.
-    /// - Parameter format: the format of the result; `nil` for that of the pixels.
+    /// - Parameter format: the format of the result; `nil` for the pixels' own.
     func blurred(
         _ pixels: PixelBuffer, format: PixelFormat? = nil, _ context: TransformContext
     ) throws(ImageError) -> PixelBuffer {
@@ -108,7 +108,7 @@ struct GaussianBlur {
         for x in last + 1..<max(last + 1, all.count) { all[x] = all[last] }
     }
 
-    /// Returns the weights at the center and to one side. The weights of both sides add up to 1.
+    /// Returns the weights at the center and to either side. The weights of both sides add up to 1.
     private static func weights(sigma: Double, radius: Int) -> [Float] {
         let values = (0...radius).map { exp(-Double($0 * $0) / (2 * sigma * sigma)) }
         let sum = values[0] + 2 * values.dropFirst().reduce(0, +)
@@ -119,7 +119,7 @@ struct GaussianBlur {
 
     private static let passes = 3
 
-    /// The number of vectors on each side that a box includes in full, the weight of these, and that of one more.
+    /// The number of vectors on each side that a box includes in full, the weight of these, and the weight of another.
     private var box: (radius: Int, weight: Float, endWeight: Float) {
         let variance = sigma * sigma / Double(Self.passes)
         let radius = (((12 * variance + 1).squareRoot() - 1) / 2).rounded(.down)
@@ -210,11 +210,11 @@ struct GaussianBlur {
         }
     }
 
-    /// The vectors before and after those of a line. What two boxes make of repeated pixels has to be in the line, because it
+    /// The vectors before and after a line. The result of two boxes on repeated pixels has to be in the line, because it
     /// isn't constant.
     private var margin: Int { (Self.passes - 1) * (box.radius + 1) }
 
-    /// Applies all boxes to the first line, after repeating its ends. The result is in the second one.
+    /// Applies all boxes to the first line, after repeating its ends. The result is in the second buffer.
     private func applyBoxes(
         _ lines: (UnsafeMutablePointer<Float>, UnsafeMutablePointer<Float>), count vectors: Int
     ) {

@@ -53,6 +53,10 @@ extension ImageTransformer where Self == ImageTransformers {
 
 extension ImageTransformer {
     /// Returns a sequence that then sharpens the result by an unsharp mask.
+    /// - Parameters:
+    ///   - amount: the strength; 0 changes nothing.
+    ///   - radius: the radius of the blurred mask, in pixels.
+    ///   - threshold: the least difference that is sharpened, from 0 to 1.
     public func sharpen(amount: Double = 0.5, radius: Double = 1, threshold: Double = 0) -> ImageTransformers {
         then(.sharpen(amount: amount, radius: radius, threshold: threshold))
     }

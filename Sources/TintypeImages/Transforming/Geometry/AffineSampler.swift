@@ -16,7 +16,7 @@ struct AffineSampler {
 
     /// Returns the rotated pixels over a background.
     ///
-    /// - Complexity: O(pixels of the result), with 16 samples each; memory for one row.
+    /// - Complexity: O(pixels of the result), with 16 samples each; memory for a row.
     func pixels(background: PixelColor, _ context: TransformContext) throws(ImageError) -> PixelBuffer {
         let format = source.format
         let target = try context.buffer(size, format: format)
@@ -79,7 +79,7 @@ struct AffineSampler {
         }
     }
 
-    /// Returns the weights of the four samples around a point that lies `t` after the second one.
+    /// Returns the weights of the four samples around a point that lies `t` after the second sample.
     private static func weights(_ t: Float) -> SIMD4<Float> {
         let (t2, t3) = (t * t, t * t * t)
         return SIMD4(

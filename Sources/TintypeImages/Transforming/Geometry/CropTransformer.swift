@@ -59,7 +59,7 @@ struct CropTransformer: ImageTransformer {
 
 extension ImageTransformer where Self == ImageTransformers {
     /// A transformer that keeps a part of an image.
-    /// - Parameter rect: the part. What lies outside the image is left out; a load fails with
+    /// - Parameter rect: the part. A part outside the image is left out; a load fails with
     ///   ``ImageError/Code/transformFailed`` if nothing remains.
     public static func crop(_ rect: PixelRect) -> ImageTransformers {
         ImageTransformers([CropTransformer(area: .rect(rect))])
@@ -67,8 +67,12 @@ extension ImageTransformer where Self == ImageTransformers {
 
     /// A transformer that keeps a part of a given size.
     ///
-    /// With ``CropPosition/smart``, the part is the one with the most edges, saturated colors and skin tones, slightly
+    /// With ``CropPosition/smart``, the part is the area with the most edges, saturated colors and skin tones, slightly
     /// preferring the center. The content is judged on a reduction to 96 pixels.
+    ///
+    /// ```swift
+    /// let banner = try image.transformed(.crop(width: 60, height: 20, position: .smart))
+    /// ```
     /// - Parameters:
     ///   - width: the width in pixels. A smaller image keeps its width.
     ///   - height: the height in pixels. A smaller image keeps its height.
@@ -88,14 +92,22 @@ extension ImageTransformer where Self == ImageTransformers {
 
 extension ImageTransformer {
     /// Returns a sequence that then keeps a part of the result.
+    /// - Parameter rect: the part that remains.
     public func crop(_ rect: PixelRect) -> ImageTransformers { then(.crop(rect)) }
 
     /// Returns a sequence that then keeps a part of a given size.
+    /// - Parameters:
+    ///   - width: the width, in pixels.
+    ///   - height: the height, in pixels.
+    ///   - position: the position of the part that remains.
     public func crop(width: Int, height: Int, position: CropPosition = .center) -> ImageTransformers {
         then(.crop(width: width, height: height, position: position))
     }
 
     /// Returns a sequence that then keeps the largest part with given proportions, width divided by height.
+    /// - Parameters:
+    ///   - aspectRatio: the width divided by the height.
+    ///   - position: the position of the part that remains.
     public func crop(aspectRatio: Double, position: CropPosition = .center) -> ImageTransformers {
         then(.crop(aspectRatio: aspectRatio, position: position))
     }

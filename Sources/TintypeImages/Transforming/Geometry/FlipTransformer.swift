@@ -31,6 +31,9 @@ extension ImageTransformer where Self == ImageTransformers {
 
 extension ImageTransformer {
     /// Returns a sequence that then mirrors the result.
+    /// - Parameters:
+    ///   - horizontally: true to exchange left and right.
+    ///   - vertically: true to exchange top and bottom.
     public func flip(horizontally: Bool = false, vertically: Bool = false) -> ImageTransformers {
         then(.flip(horizontally: horizontally, vertically: vertically))
     }

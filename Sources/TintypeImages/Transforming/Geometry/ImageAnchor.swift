@@ -1,21 +1,33 @@
-/// A point of an image in relation to its size: 0, 0 is the upper left corner, and 1, 1 the lower right one.
+/// A point of an image in relation to its size: 0, 0 is the upper left corner, and 1, 1 the lower right corner.
 public struct ImageAnchor: Sendable, Hashable {
+    /// The horizontal position, from 0 on the left to 1 on the right.
     public var x: Double
+    /// The vertical position, from 0 at the top to 1 at the bottom.
     public var y: Double
 
+    /// Creates an anchor. Each parameter sets the property of the same name.
     public init(x: Double, y: Double) {
         self.x = x
         self.y = y
     }
 
+    /// The upper left corner.
     public static let topLeft = ImageAnchor(x: 0, y: 0)
+    /// The middle of the upper side.
     public static let top = ImageAnchor(x: 0.5, y: 0)
+    /// The upper right corner.
     public static let topRight = ImageAnchor(x: 1, y: 0)
+    /// The middle of the left side.
     public static let left = ImageAnchor(x: 0, y: 0.5)
+    /// The center.
     public static let center = ImageAnchor(x: 0.5, y: 0.5)
+    /// The middle of the right side.
     public static let right = ImageAnchor(x: 1, y: 0.5)
+    /// The lower left corner.
     public static let bottomLeft = ImageAnchor(x: 0, y: 1)
+    /// The middle of the lower side.
     public static let bottom = ImageAnchor(x: 0.5, y: 1)
+    /// The lower right corner.
     public static let bottomRight = ImageAnchor(x: 1, y: 1)
 
     /// The canonical spelling in keys.
@@ -44,10 +56,15 @@ public enum CropPosition: Sendable, Hashable {
     /// Keeps the part with the most detail and color; see `crop(width:height:position:)`.
     case smart
 
+    /// Keeps the center.
     public static let center = CropPosition.anchor(.center)
+    /// Keeps the upper part.
     public static let top = CropPosition.anchor(.top)
+    /// Keeps the lower part.
     public static let bottom = CropPosition.anchor(.bottom)
+    /// Keeps the left part.
     public static let left = CropPosition.anchor(.left)
+    /// Keeps the right part.
     public static let right = CropPosition.anchor(.right)
 
     /// The canonical spelling in keys.
@@ -67,10 +84,10 @@ public enum CropPosition: Sendable, Hashable {
         }
     }
 
-    /// Returns the part of a canvas with a size, which is at most that of the canvas.
+    /// Returns the part of a canvas with a size, which is at most the canvas's size.
     /// - Parameters:
     ///   - size: the size of the part.
-    ///   - canvas: the size at which the pixels are shown.
+    ///   - canvas: the displayed size of the pixels.
     ///   - pixels: the pixels that the canvas shows.
     func part(
         _ size: PixelSize, of canvas: PixelSize, showing pixels: PixelBuffer, _ context: TransformContext

@@ -54,7 +54,7 @@ struct PadTransformer: ImageTransformer {
         }
     }
 
-    /// Returns a canvas of one color with the image on it, whose pixels replace the color.
+    /// Returns a canvas of a uniform color with the image on it, whose pixels replace the color.
     static func placing(
         _ image: Image, on size: PixelSize, x: Int, y: Int, color: PixelColor, _ context: TransformContext
     ) throws(ImageError) -> Image {
@@ -87,6 +87,9 @@ extension ImageTransformer where Self == ImageTransformers {
     }
 
     /// A transformer that adds the same number of pixels at all edges.
+    /// - Parameters:
+    ///   - distance: the number of pixels to add at each edge.
+    ///   - color: the color of the new pixels.
     public static func pad(_ distance: Int, color: PixelColor = .clear) -> ImageTransformers {
         pad(top: distance, left: distance, bottom: distance, right: distance, color: color)
     }
@@ -107,6 +110,12 @@ extension ImageTransformer where Self == ImageTransformers {
 
 extension ImageTransformer {
     /// Returns a sequence that then adds pixels at each edge.
+    /// - Parameters:
+    ///   - top: the rows to add at the top.
+    ///   - left: the columns to add on the left.
+    ///   - bottom: the rows to add at the bottom.
+    ///   - right: the columns to add on the right.
+    ///   - color: the color of the new pixels.
     public func pad(
         top: Int = 0, left: Int = 0, bottom: Int = 0, right: Int = 0, color: PixelColor = .clear
     ) -> ImageTransformers {
@@ -114,11 +123,19 @@ extension ImageTransformer {
     }
 
     /// Returns a sequence that then adds the same number of pixels at all edges.
+    /// - Parameters:
+    ///   - distance: the number of pixels to add at each edge.
+    ///   - color: the color of the new pixels.
     public func pad(_ distance: Int, color: PixelColor = .clear) -> ImageTransformers {
         then(.pad(distance, color: color))
     }
 
     /// Returns a sequence that then adds pixels until the result has a size.
+    /// - Parameters:
+    ///   - width: the width, in pixels.
+    ///   - height: the height, in pixels.
+    ///   - anchor: the position of the result on the larger canvas.
+    ///   - color: the color of the new pixels.
     public func pad(
         toWidth width: Int, height: Int, anchor: ImageAnchor = .center, color: PixelColor = .clear
     ) -> ImageTransformers {

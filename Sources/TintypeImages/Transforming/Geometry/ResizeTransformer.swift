@@ -20,7 +20,7 @@ struct ResizeTransformer: ImageTransformer {
     var isLinear = false
 
     var key: String {
-        // With one side, all modes do the same work. The position matters only where something is cropped or filled.
+        // With a single side, all modes do the same work. The position matters only where something is cropped or filled.
         let needsMode = width != nil && height != nil
         let mode = needsMode ? mode : .aspectFit
         let isPlaced = mode == .aspectFill || mode == .letterbox
@@ -33,7 +33,7 @@ struct ResizeTransformer: ImageTransformer {
     var suggestedDecodeSize: PixelSize? {
         // Decoders shrink in gamma-encoded components, and stretch nothing.
         guard !isLinear, (try? check()) != nil else { return nil }
-        // A side that isn't given follows the other one.
+        // A side that isn't given follows the other.
         return PixelSize(width: width.map { $0 * 2 } ?? 1, height: height.map { $0 * 2 } ?? 1)
     }
 
@@ -77,7 +77,7 @@ struct ResizeTransformer: ImageTransformer {
         return image.size
     }
 
-    /// Returns the image at a size that covers the requested one, cropped to it.
+    /// Returns the image at a size that covers the requested size, cropped to it.
     private func filling(_ image: Image, _ size: PixelSize, _ context: TransformContext) throws(ImageError) -> Image {
         try context.check(size, format: image.pixels.format)
         var canvas = Self.covering(size, proportions: image.proportions)
@@ -130,10 +130,10 @@ struct ResizeTransformer: ImageTransformer {
 }
 
 extension Image {
-    /// The size whose proportions the image has: that of its source if the image is a thumbnail of it, whose sides are rounded.
+    /// The size whose proportions the image has: its source's size if the image is a thumbnail of it, whose sides are rounded.
     fileprivate var proportions: PixelSize {
         guard isThumbnail, !isTransformed, let source = properties.sourceSize else { return size }
-        // Both are proportional if scaling one of them to a side of the other differs by at most a pixel.
+        // Both are proportional if scaling either to a side of the other differs by at most a pixel.
         let difference = Double(size.width) * Double(source.height) - Double(size.height) * Double(source.width)
         return abs(difference) <= Double(max(source.width, source.height)) ? source : size
     }
@@ -143,6 +143,10 @@ extension ImageTransformer where Self == ImageTransformers {
     /// A transformer that resizes an image with a Lanczos filter.
     ///
     /// A `resize` directly after decoding makes the load decode the image at twice the size or more, not at its full size.
+    ///
+    /// ```swift
+    /// request.transformer = .resize(width: 200, height: 200, mode: .aspectFill)
+    /// ```
     /// - Parameters:
     ///   - width: the width in pixels; `nil` to follow the height proportionally.
     ///   - height: the height in pixels; `nil` to follow the width proportionally.

@@ -18,7 +18,7 @@ struct RotateTransformer: ImageTransformer {
 
     var key: String {
         var key = TransformKey("rotate").with("degrees", degrees)
-        // A canvas of the same size is filled by half a turn, and an expanding one by quarter turns.
+        // A canvas of the same size is filled by half a turn, and an expanding canvas by quarter turns.
         let showsBackground = degrees.truncatingRemainder(dividingBy: expands ? 90 : 180) != 0
         if degrees.truncatingRemainder(dividingBy: 180) != 0 { key = key.with("clips", if: !expands) }
         if showsBackground { key = key.with("background", background, default: .clear) }
@@ -86,6 +86,10 @@ extension ImageTransformer where Self == ImageTransformers {
 
 extension ImageTransformer {
     /// Returns a sequence that then rotates the result clockwise about its center.
+    /// - Parameters:
+    ///   - degrees: the angle in degrees, clockwise.
+    ///   - expands: true to enlarge the canvas until the whole picture fits.
+    ///   - background: the color of uncovered corners.
     public func rotate(
         degrees: Double, expands: Bool = true, background: PixelColor = .clear
     ) -> ImageTransformers {

@@ -40,7 +40,7 @@ struct SaliencyMap {
         let color = colors[index].straight.clamped(lowerBound: .zero, upperBound: .one)
         let (low, high) = (min(color.x, color.y, color.z), max(color.x, color.y, color.z))
         let saturation = high > 0.1 ? (high - low) / high : 0
-        // The distance of the hue from that of skin, whatever its brightness.
+        // The distance of the hue from the hue of skin, independent of brightness.
         let length = (color.x * color.x + color.y * color.y + color.z * color.z).squareRoot()
         var skin: Float = 0
         if length > 0.35 {
@@ -54,7 +54,7 @@ struct SaliencyMap {
     /// Returns the origin of the part of a canvas with the most interest.
     /// - Parameters:
     ///   - part: the size of the part.
-    ///   - canvas: the size at which the image is shown.
+    ///   - canvas: the displayed size of the image.
     func bestOrigin(of part: PixelSize, in canvas: PixelSize) -> (x: Int, y: Int) {
         let scaleX = Double(size.width) / Double(canvas.width)
         let scaleY = Double(size.height) / Double(canvas.height)

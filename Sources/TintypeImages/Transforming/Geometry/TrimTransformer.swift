@@ -1,4 +1,4 @@
-/// Removes borders of one color.
+/// Removes borders of a uniform color.
 struct TrimTransformer: ImageTransformer {
     var tolerance: Double
 
@@ -38,7 +38,7 @@ struct TrimTransformer: ImageTransformer {
 extension ImageTransformer where Self == ImageTransformers {
     /// A transformer that removes the rows and columns at the edges that have the color of the upper left pixel.
     ///
-    /// An image of one color stays as it is. Don't apply it to the frames of animations: they would get different sizes.
+    /// An image of a uniform color stays as it is. Don't apply it to the frames of animations: they would get different sizes.
     /// - Parameter tolerance: the largest difference of a premultiplied component that counts as the same color, from 0 to 1.
     public static func trim(tolerance: Double = 0.04) -> ImageTransformers {
         ImageTransformers([TrimTransformer(tolerance: tolerance)])
@@ -47,5 +47,6 @@ extension ImageTransformer where Self == ImageTransformers {
 
 extension ImageTransformer {
     /// Returns a sequence that then removes the rows and columns at the edges that have the color of the upper left pixel.
+    /// - Parameter tolerance: the largest difference of a component, from 0 to 1, that counts as the same color.
     public func trim(tolerance: Double = 0.04) -> ImageTransformers { then(.trim(tolerance: tolerance)) }
 }

@@ -8,7 +8,7 @@ struct RoundedRect {
     private let radius: Double
     private let corners: ImageCorners
 
-    /// The number of lines per pixel on which the coverage of a curve is calculated exactly.
+    /// The number of lines per pixel that the coverage of a curve is calculated on exactly.
     private static let lines = 16
 
     /// Creates a rectangle inside an image.

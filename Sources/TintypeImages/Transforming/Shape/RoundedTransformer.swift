@@ -82,6 +82,10 @@ struct CircleTransformer: ImageTransformer {
 
 extension ImageTransformer where Self == ImageTransformers {
     /// A transformer that rounds the corners of an image, with smooth edges, and draws a border inside its edges.
+    ///
+    /// ```swift
+    /// let card = try image.transformed(.rounded(radius: 12, corners: .top))
+    /// ```
     /// - Parameters:
     ///   - radius: the radius in pixels, limited to half the shorter side.
     ///   - corners: the corners to round.
@@ -108,6 +112,11 @@ extension ImageTransformer where Self == ImageTransformers {
 
 extension ImageTransformer {
     /// Returns a sequence that then rounds the corners of the result, and draws a border inside its edges.
+    /// - Parameters:
+    ///   - radius: the radius of the corners, in pixels.
+    ///   - corners: the corners to round.
+    ///   - borderWidth: the width of the border, in pixels; 0 for none.
+    ///   - borderColor: the color of the border.
     public func rounded(
         radius: Double, corners: ImageCorners = .all, borderWidth: Double = 0, borderColor: PixelColor = .black
     ) -> ImageTransformers {
@@ -115,6 +124,9 @@ extension ImageTransformer {
     }
 
     /// Returns a sequence that then crops the center of the result to a circle.
+    /// - Parameters:
+    ///   - borderWidth: the width of the border, in pixels; 0 for none.
+    ///   - borderColor: the color of the border.
     public func circle(borderWidth: Double = 0, borderColor: PixelColor = .black) -> ImageTransformers {
         then(.circle(borderWidth: borderWidth, borderColor: borderColor))
     }
