@@ -9,7 +9,7 @@ struct HEIFSequence {
     /// True if colors are premultiplied in the file.
     let isPremultiplied: Bool
     /// The description that the header gives. The size is that of the pictures before they are turned.
-    let info: ImageInfo
+    private(set) var info: ImageInfo
     /// The offset of the first byte behind all frames.
     let end: Int
 
@@ -90,6 +90,7 @@ struct HEIFSequence {
         }
         guard let sequence else { return nil }
         self = sequence
+        info.metadata = HEIFStill.metadata(of: data)
     }
 
     /// True if all bytes of a frame are within the beginning of the file that has arrived.
