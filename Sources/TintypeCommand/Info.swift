@@ -6,13 +6,18 @@ internal import Tintype
 struct InfoCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "info",
-        abstract: "Show the format, size, frames, orientation, and color profile of image files.",
+        abstract: "Show the format, size, frames, orientation, color profile, and metadata of image files.",
         discussion: """
             Only the header is read, unless --decode is given. With --json each file is one JSON object per line, with the \
             keys path, format, width, height (as stored), displayWidth, displayHeight (upright), frames, pages, loopCount (0 means \
             forever), durations (milliseconds), orientation (1 to 8, as in Exif), hasAlpha, bitsPerComponent, \
             colorProfile, gainMap (null without one; width, height, components, standard, and headroom, the binary logarithm \
-            of the largest gain, if it is known), and bytes; or path and error.
+            of the largest gain, if it is known), metadata (null without any; only keys that have a value), and bytes; or path \
+            and error.
+
+            The metadata is that of Exif, XMP, and IPTC: captureDate (ISO 8601, with the offset from UTC if it is known), cameraMake, \
+            cameraModel, lensModel, exposureTime (seconds), aperture (f-number), iso, focalLength (millimeters), title, description, \
+            authors, copyright, keywords, rating, software, and with --place latitude, longitude (degrees), and altitude (meters).
 
             Exit status: 0 if all files are images, 1 if one is not or is damaged, 64 for wrong usage.
             """)
@@ -25,6 +30,9 @@ struct InfoCommand: ParsableCommand {
     @Flag(help: "Print one JSON object per line.")
     var json = false
 
+    @Flag(help: "Show the place where a picture was taken, too.")
+    var place = false
+
     @Flag(help: "Decode every frame, to find damage that the header does not show.")
     var decode = false
 
@@ -35,7 +43,7 @@ struct InfoCommand: ParsableCommand {
         var failed = false
         for file in files {
             do throws(ImageError) {
-                let report = try InfoReport(path: file, decoding: decode, coders: coders)
+                let report = try InfoReport(path: file, decoding: decode, showsPlace: place, coders: coders)
                 console.print(json ? JSONLine.encode(report) : report.line)
             } catch {
                 failed = true
@@ -53,6 +61,7 @@ struct InfoReport: Encodable {
     var info: ImageInfo
     /// The gain map of a JPEG, HEIC, or AVIF file.
     var gainMap: GainMapReport?
+    var metadata: MetadataReport?
     /// The size of the file.
     var bytes: Int
 
@@ -61,7 +70,7 @@ struct InfoReport: Encodable {
     ///   - path: the path, or `-` for standard input.
     ///   - decoding: true to decode every frame, in turn, so that damage is found.
     ///   - coders: the coders to read it with.
-    init(path: String, decoding: Bool, coders: ImageCoders = .default) throws(ImageError) {
+    init(path: String, decoding: Bool, showsPlace: Bool = false, coders: ImageCoders = .default) throws(ImageError) {
         self.path = path
         let context = DecodeContext()
         var file = try InputFile(path)
@@ -83,6 +92,7 @@ struct InfoReport: Encodable {
                 GainMapReport($0.size, $0.components, $0.standard, $0.parameters)
             }
         }
+        metadata = MetadataReport(info.metadata.fields, showsPlace: showsPlace)
         bytes = file.length ?? file.data.count
         if decoding { try Self.decode(file.data, hint, coders, context) }
     }
@@ -120,7 +130,7 @@ struct InfoReport: Encodable {
     private enum CodingKeys: String, CodingKey {
         case path, format, width, height, displayWidth, displayHeight, frames, pages, loopCount, durations, orientation,
             hasAlpha
-        case bitsPerComponent, colorProfile, gainMap, bytes
+        case bitsPerComponent, colorProfile, gainMap, metadata, bytes
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -141,6 +151,7 @@ struct InfoReport: Encodable {
         try container.encode(info.bitsPerComponent, forKey: .bitsPerComponent)
         try container.encode(info.colorProfile, forKey: .colorProfile)
         try container.encode(gainMap, forKey: .gainMap)
+        try container.encode(metadata, forKey: .metadata)
         try container.encode(bytes, forKey: .bytes)
     }
 
@@ -167,6 +178,7 @@ struct InfoReport: Encodable {
             let size = PixelSize(width: gainMap.width, height: gainMap.height)
             parts.append("gain map \(size) (\(gainMap.standard)\(headroom))")
         }
+        parts += metadata?.parts ?? []
         parts.append("\(ByteCount(bytes))")
         if !info.isComplete { parts.append("the end is missing") }
         return parts.joined(separator: ", ")

@@ -19,6 +19,7 @@ enum Lies {
         case "bits": info.bitsPerComponent = 65
         case "map": info.gainMap = ImageInfo.GainMap(size: PixelSize(width: 1 << 40, height: 1), components: 3)
         case "format": info.format = ImageFormat(rawValue: "../../etc/passwd")
+        case "block": info.metadata.exif = Data(count: 5 << 20)
         case "words": info.colorProfile = "\u{1B}]0;title\u{7}\u{202E}red\n"
         case "endless":
             info.frameCount = 3

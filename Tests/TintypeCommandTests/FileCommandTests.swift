@@ -31,13 +31,14 @@ struct FileCommandTests {
         #expect(
             Set(line.keys) == [
                 "path", "format", "width", "height", "displayWidth", "displayHeight", "frames", "loopCount",
-                "durations", "pages", "orientation", "hasAlpha", "bitsPerComponent", "colorProfile", "gainMap", "bytes",
+                "durations", "pages", "orientation", "hasAlpha", "bitsPerComponent", "colorProfile", "gainMap",
+                "metadata", "bytes",
             ])
         #expect(line["path"] as? String == path && line["format"] as? String == "png")
         #expect(line["width"] as? Int == 48 && line["height"] as? Int == 32 && line["frames"] as? Int == 1)
         #expect(
             line["hasAlpha"] as? Bool == true && line["loopCount"] is NSNull && line["colorProfile"] is NSNull
-                && line["gainMap"] is NSNull)
+                && line["gainMap"] is NSNull && line["metadata"] is NSNull)
         #expect(line["bytes"] as? Int == (try Data(contentsOf: URL(fileURLWithPath: path)).count))
     }
 
@@ -54,6 +55,37 @@ struct FileCommandTests {
         #expect(still["displayWidth"] as? Int == turned.size.width && still["width"] as? Int == turned.size.height)
         let frames = try object(transcript.output[1])
         #expect(frames["frames"] as? Int == 4 && (frames["durations"] as? [Double])?.count == 4)
+    }
+
+    @Test("info shows metadata, and the place only on demand", .capability("MET-31"))
+    func infoMetadata() throws {
+        let xmp = """
+            <r:RDF xmlns:r="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><r:Description xmlns:e="http://ns.adobe.com/exif/1.0/"
+            xmlns:t="http://ns.adobe.com/tiff/1.0/" e:DateTimeOriginal="2024-05-01T12:30:15.250-05:30" e:ExposureTime="1/250"
+            e:FNumber="28/10" e:FocalLength="50" t:Make="Canon" t:Model="Canon \u{1B}[31mR5" e:GPSLatitude="47,30N"
+            e:GPSLongitude="8,15W"/></r:RDF>
+            """
+        var options = EncodeOptions()
+        options.metadata = .xmp
+        let image = try picture().with { $0.metadata.xmp = Data(xmp.utf8) }
+        let path = try folder.write(image.encoded(as: .png, options: options), to: "photo.png").path
+        for flags in [[], ["--json"], ["--place"], ["--json", "--place"]] {
+            let info = try required(TintypeTool.parseAsRoot(["info", path] + flags) as? InfoCommand)
+            try info.run(transcript.console())
+        }
+        let output = transcript.output
+        #expect(
+            output[0].contains("2024-05-01T12:30:15.25-05:30, Canon  [31mR5, 1/250 s, f/2.8, 50 mm, "), "\(output[0])")
+        #expect(!output[0].contains("47.5") && output[2].contains("at 47.50000, -8.25000"))
+        let metadata = try #require(object(output[1])["metadata"] as? [String: Any])
+        #expect(
+            Set(metadata.keys) == [
+                "captureDate", "exposureTime", "aperture", "focalLength", "cameraMake", "cameraModel",
+            ])
+        #expect(metadata["captureDate"] as? String == "2024-05-01T12:30:15.25-05:30")
+        #expect(metadata["exposureTime"] as? Double == 0.004 && metadata["cameraMake"] as? String == "Canon")
+        let place = try #require(object(output[3])["metadata"] as? [String: Any])
+        #expect(place["latitude"] as? Double == 47.5 && place["longitude"] as? Double == -8.25)
     }
 
     @Test("A bad file doesn't affect the others, and the exit status is 1")

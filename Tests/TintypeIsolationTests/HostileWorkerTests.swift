@@ -15,6 +15,7 @@ struct HostileWorkerTests {
         "a header that no image of the request has is nonsense, and no memory is taken for it", .capability("ISO-07"),
         arguments: [
             "frames", "many", "pages", "size", "empty", "loop", "durations", "duration", "bits", "map", "format",
+            "block",
         ])
     func headers(lie: String) throws {
         let bench = IsolatedBench()

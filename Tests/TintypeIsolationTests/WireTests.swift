@@ -26,6 +26,12 @@ struct WireTests {
         }
     }
 
+    private var metadata: ImageMetadata {
+        var metadata = ImageMetadata(exif: Data([7]), xmp: Data([8, 9]), iptc: Data([10]))
+        metadata.iptcDigest = Data(count: 16)
+        return metadata
+    }
+
     @Test("every decode option reaches the helper but the settings of single formats", .capability("ISO-01"))
     func options() throws {
         var options = DecodeOptions()
@@ -63,6 +69,7 @@ struct WireTests {
             frameDurations: [.milliseconds(6), .nanoseconds(7)], hasAlpha: true, bitsPerComponent: 10,
             colorProfile: "Some RGB", isComplete: false, isHighDynamicRange: true)
         info.pageCount = 9
+        info.metadata = metadata
         info.gainMap = ImageInfo.GainMap(size: PixelSize(width: 2, height: 1), components: 3)
         let other = ImageInfo(format: .png, size: .zero, hasAlpha: false)
         #expect(equal(info, other).isEmpty)
@@ -81,7 +88,7 @@ struct WireTests {
         properties.hasAlpha = false
         properties.sourceSize = PixelSize(width: 5, height: 6)
         properties.sourceOrientation = .rightMirrored
-        properties.metadata = ImageMetadata(exif: Data([7]), xmp: Data([8, 9]))
+        properties.metadata = metadata
         properties.isPartial = true
         properties.isTransformed = true
         properties.isVector = true
@@ -94,6 +101,10 @@ struct WireTests {
             let image = try sent(try #require(WireImage(frames, properties: properties)))
             #expect(image.size == pixels.size && image.format == format && image.properties == properties)
             #expect(image.durations == frames.map(\.duration))
+            var header = ImageInfo(format: .jxl, size: pixels.size, frameCount: 2, hasAlpha: true)
+            header.metadata = metadata
+            let moving = try #require(WireImage(frames, properties: properties, animation: header))
+            #expect(try sent(moving).animation == header)
         }
     }
 

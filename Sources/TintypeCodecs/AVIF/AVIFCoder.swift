@@ -40,7 +40,7 @@ public struct AVIFCoder: AnimatedImageCoder {
     public var encodableFormats: Set<ImageFormat> { [.avif] }
 
     public func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
-        var info = try AVIFReader(data, limits: context.limits, readsMetadata: false, decoder: decoder).info
+        var info = try AVIFReader(data, limits: context.limits, decoder: decoder).info
         info.gainMap = HEIFGainMap(of: data)?.info
         return info
     }

@@ -23,7 +23,7 @@ final class AVIFFrameDecoder: AnimationFrames {
         _ data: Data, for purpose: FramePurpose, decoder: AVIFCoder.Decoder, options: DecodeOptions,
         context: DecodeContext
     ) throws(ImageError) {
-        reader = try AVIFReader(data, limits: context.limits, readsMetadata: true, decoder: decoder)
+        reader = try AVIFReader(data, limits: context.limits, decoder: decoder)
         let info = reader.info
         let format = info.pixelFormat(options)
         // The planes of up to two bytes a number, and those that the next frame of a sequence refers to.
@@ -35,7 +35,6 @@ final class AVIFFrameDecoder: AnimationFrames {
             keepsColorSpace: options.keepsColorSpace, format: format, bitsPerComponent: info.bitsPerComponent)
         var properties = info.properties(options)
         properties.colorSpace = color.colorSpace
-        properties.metadata = reader.metadata
         self.properties = properties
         self.context = context
     }

@@ -11,7 +11,6 @@ final class AVIFReader {
     let coding: ColorCoding
     /// True if the file has no chroma.
     let isGray: Bool
-    let metadata: ImageMetadata
     /// The part of each frame that is shown, before rotation and mirroring.
     let crop: avifCropRect
     private let decoder: UnsafeMutablePointer<avifDecoder>
@@ -25,11 +24,8 @@ final class AVIFReader {
     /// The most that a file which is cut may make libavif reserve for the bytes that are missing.
     private static let maximumReservation = 256 << 20
 
-    /// Reads the header.
-    /// - Parameter readsMetadata: true to read Exif and XMP, which may be at the end of the file.
-    init(
-        _ data: Data, limits: DecodeLimits, readsMetadata: Bool, decoder choice: AVIFCoder.Decoder
-    ) throws(ImageError) {
+    /// Reads the header, and the metadata of a file that is whole, since it may be at the end.
+    init(_ data: Data, limits: DecodeLimits, decoder choice: AVIFCoder.Decoder) throws(ImageError) {
         guard avifCodecName(choice.codec, AVIF_CODEC_FLAG_CAN_DECODE.rawValue) != nil else {
             throw ImageError(
                 .formatNotEnabled, stage: .decode, reason: "the installed libavif has no decoder “\(choice.rawValue)”")
@@ -46,7 +42,7 @@ final class AVIFReader {
         }
         decoder.pointee.codecChoice = choice.codec
         do throws(ImageError) {
-            try Self.parse(file, decoder, limits, readsMetadata, length: boxes.length, isTruncated: isTruncated)
+            try Self.parse(file, decoder, limits, length: boxes.length, isTruncated: isTruncated)
             guard let image = decoder.pointee.image else { throw .corrupt("the AVIF file has no image") }
             profile = Self.bytes(image.pointee.icc)
             coding = ColorCoding(
@@ -54,15 +50,17 @@ final class AVIFReader {
                     primaries: Int(image.pointee.colorPrimaries), transfer: Int(image.pointee.transferCharacteristics)),
                 matrix: Int(image.pointee.matrixCoefficients), isFullRange: image.pointee.yuvRange == AVIF_RANGE_FULL)
             isGray = image.pointee.yuvFormat == AVIF_PIXEL_FORMAT_YUV400
-            metadata = ImageMetadata(exif: Self.bytes(image.pointee.exif), xmp: Self.bytes(image.pointee.xmp))
             crop = Self.crop(image)
             storedSize = Self.size(image)
             let (crop, profile, codePoints) = (crop, profile, coding.codePoints)
-            info = try data.withBytes { bytes throws(ImageError) in
+            var info = try data.withBytes { bytes throws(ImageError) in
                 Self.info(
                     decoder, image, crop, profile: profile, codePoints: codePoints, tracks: Self.tracks(bytes, boxes),
                     isComplete: !isTruncated)
             }
+            info.metadata.exif = Self.bytes(image.pointee.exif, maximum: ImageMetadata.maximumBlockBytes)
+            info.metadata.xmp = Self.bytes(image.pointee.xmp, maximum: ImageMetadata.maximumBlockBytes)
+            self.info = info
         } catch {
             avifDecoderDestroy(decoder)
             copy.deallocate()
@@ -80,13 +78,13 @@ final class AVIFReader {
 
     private static func parse(
         _ file: UnsafeRawBufferPointer, _ decoder: UnsafeMutablePointer<avifDecoder>, _ limits: DecodeLimits,
-        _ readsMetadata: Bool, length: Int, isTruncated: Bool
+        length: Int, isTruncated: Bool
     ) throws(ImageError) {
         // Parallel work comes from the pool that decodes several images at once.
         decoder.pointee.maxThreads = 1
-        decoder.pointee.ignoreExif = readsMetadata ? AVIF_FALSE : AVIF_TRUE
-        decoder.pointee.ignoreXMP = readsMetadata ? AVIF_FALSE : AVIF_TRUE
-        // Old encoders' omissions don't justify refusing their images.
+        decoder.pointee.ignoreExif = isTruncated ? AVIF_TRUE : AVIF_FALSE
+        decoder.pointee.ignoreXMP = isTruncated ? AVIF_TRUE : AVIF_FALSE
+        // What old encoders left out is no reason to refuse their images.
         decoder.pointee.strictFlags = avifStrictFlags(AVIF_STRICT_DISABLED.rawValue)
         decoder.pointee.imageSizeLimit = UInt32(max(1, min(limits.maximumPixels, 16_384 * 16_384)))
         decoder.pointee.imageCountLimit = UInt32(clamping: max(1, limits.maximumFrames))
@@ -183,8 +181,8 @@ final class AVIFReader {
             counterclockwiseQuarters: turns, mirror: !mirrors ? .none : image.imir.mode == 0 ? .topBottom : .leftRight)
     }
 
-    private static func bytes(_ data: avifRWData) -> Data? {
-        guard let start = data.data, data.size > 0 else { return nil }
+    private static func bytes(_ data: avifRWData, maximum: Int = .max) -> Data? {
+        guard let start = data.data, (1...maximum).contains(data.size) else { return nil }
         return Data(bytes: start, count: data.size)
     }
 

@@ -1,3 +1,4 @@
+internal import FoundationEssentials
 internal import TintypeImages
 
 /// The blocks of a GIF: everything but the pixels, which stay where they are in the bytes.
@@ -27,6 +28,7 @@ struct GIFBlocks: Sendable, Equatable {
     /// The number of times that the animation is played according to the first extension, 0 to repeat it forever; `nil` without
     /// an extension.
     private(set) var statedLoopCount: Int?
+    private(set) var xmp: Data?
     var frames: [Frame] = []
     /// True if the end of the file was seen.
     var hasTrailer = false
@@ -137,6 +139,10 @@ struct GIFBlocks: Sendable, Equatable {
                 }
                 length = try reader.byte()
             }
+        case 0xFF where block.elementsEqual("XMP DataXMP".utf8) && xmp == nil:
+            let start = reader.offset
+            try Self.skipSubBlocks(&reader)
+            xmp = reader.bytes.xmp(start..<reader.offset)
         default:
             try Self.skipSubBlocks(&reader)
         }
@@ -192,9 +198,21 @@ extension GIFBlocks {
 
     var info: ImageInfo {
         let isAnimated = frames.count > 1
-        return ImageInfo(
+        var info = ImageInfo(
             format: .gif, size: screen, frameCount: max(1, frames.count), loopCount: isAnimated ? loopCount : nil,
             frameDurations: isAnimated ? frames.map { FrameTiming.played($0.delay) } : [], hasAlpha: hasAlpha,
             isComplete: hasTrailer)
+        info.metadata.xmp = xmp
+        return info
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// The XMP packet in an extension of GIF, which isn't divided into blocks (XMP, part 3, section 1.1.2). Behind it the byte 1 and all
+    /// numbers from 255 to 0 lead readers that take it for blocks to its end, and 0 is that end.
+    fileprivate func xmp(_ blocks: Range<Int>) -> Data? {
+        let end = blocks.upperBound - 258
+        guard end > blocks.lowerBound, self[end] == 1, self[end + 1] == 0xFF, self[end + 256] == 0 else { return nil }
+        return metadataBlock(blocks.lowerBound..<end)
     }
 }

@@ -56,7 +56,7 @@ final class CodedPicture {
         let file = try table.withBytes(of: item.item) { bytes throws(ImageError) in
             AVIFSingleImage(size: item.size, configuration: configuration, data: bytes).file
         }
-        let reader = try AVIFReader(file, limits: context.limits, readsMetadata: false, decoder: .automatic)
+        let reader = try AVIFReader(file, limits: context.limits, decoder: .automatic)
         guard let image = try reader.image(at: 0) else { throw .corrupt("the HEIF file has no AV1 image") }
         return CodedPicture(
             planes: try PlanarPicture(avif: image.pointee), coding: reader.coding, owner: reader)

@@ -45,13 +45,11 @@ struct HEIFStill {
             isComplete: !boxes.isTruncated,
             isHighDynamicRange: plan.isHighDynamicRange)
         info.pageCount = pages.count
+        info.metadata = table.metadata(of: image.item)
         self.info = info
     }
 
-    /// Exif, from its TIFF header on, and XMP.
-    var metadata: ImageMetadata { table.metadata(of: image.item) }
-
-    /// The metadata of the still image in a file, which is its sequence's, too; none without such an image.
+    /// The metadata of the still image in a file, which is that of its sequence too; none where there is no such image.
     static func metadata(of data: Data) -> ImageMetadata {
         let metadata = try? data.withBytes { bytes throws(ImageError) in
             guard let meta = TopLevelBoxes(bytes).first("meta") else { return ImageMetadata() }
@@ -139,7 +137,8 @@ extension ItemTable {
     }
 
     private func bytes(of item: Int) -> Data? {
-        try? withBytes(of: item) { bytes throws(ImageError) in Data(bytes) }
+        guard claimedBytes(of: item).item <= ImageMetadata.maximumBlockBytes else { return nil }
+        return try? withBytes(of: item) { bytes throws(ImageError) in Data(bytes) }
     }
 }
 #endif

@@ -28,7 +28,6 @@ struct HEIFStillDecoder {
         var properties = info.properties(options)
         properties.colorSpace = picture.colorSpace
         properties.isHighDynamicRange = options.decodeToHDR && picture.isHighDynamicRange
-        properties.metadata = still.metadata
         return Image(pixels: picture.pixels, properties: properties)
     }
 

@@ -52,8 +52,10 @@ public struct JPEGCoder: ProgressiveImageCoder {
 extension JPEGSegments {
     /// - Parameter size: the size of the frame.
     func info(size: PixelSize) -> ImageInfo {
-        ImageInfo(
+        var info = ImageInfo(
             format: .jpeg, size: size, orientation: orientation, hasAlpha: false, bitsPerComponent: bitsPerComponent,
             colorProfile: profile.flatMap(ColorConversion.name(of:)), isComplete: !isTruncated)
+        info.metadata = metadata
+        return info
     }
 }

@@ -97,7 +97,6 @@ extension JPEGSegments {
             pixels = try conversion.convert(pixels, hasAlpha: hasAlpha, pool: pool)
         }
         var properties = info(size: size).properties(options)
-        properties.metadata = ImageMetadata(exif: exif, xmp: xmp)
         properties.colorSpace = color.space
         properties.isPartial = isPartial
         properties.hasAlpha = hasAlpha

@@ -12,6 +12,8 @@ struct JPEGSegments {
     /// The Exif block, from its TIFF header on.
     var exif: Data?
     var xmp: Data?
+    /// The image resources of Photoshop, put together of their parts.
+    private var resources = Data()
     /// The ICC profile, put together of its parts.
     var profile: Data?
     /// The place of the index of pictures (CIPA DC-007), from its TIFF header on.
@@ -80,6 +82,8 @@ struct JPEGSegments {
             exif = bytes.data(payload.dropFirst(6))
         case 0xE1 where begins("http://ns.adobe.com/xap/1.0/\0"):
             if xmp == nil { xmp = bytes.data(payload.dropFirst(29)) }
+        case 0xED where begins("Photoshop 3.0\0"):
+            if resources.count < ImageMetadata.maximumBlockBytes { resources += bytes[payload.dropFirst(14)] }
         case 0xE2 where begins("ICC_PROFILE\0"):
             // Then the number of this part, from 1, and the number of parts (ICC.1, annex B.4).
             guard payload.count > 14 else { return }
@@ -106,6 +110,12 @@ struct JPEGSegments {
 }
 
 extension JPEGSegments {
+    var metadata: ImageMetadata {
+        var metadata = ImageMetadata(exif: exif, xmp: xmp)
+        metadata.readIPTC(fromPhotoshop: resources)
+        return metadata
+    }
+
     /// True if the pixels come in scans of growing precision.
     var isProgressive: Bool { process == 0xC2 || process == 0xCA }
 

@@ -59,7 +59,6 @@ final class JXLFrameDecoder: ArrivingFrames {
             ? nil : try JXLInk(profile: reader.profile, size: info.size, format: decodedFormat)
         var properties = info.properties(options)
         properties.colorSpace = color.colorSpace
-        properties.metadata = reader.metadata
         self.properties = properties
         self.context = context
     }
@@ -125,7 +124,6 @@ final class JXLFrameDecoder: ArrivingFrames {
         self.info = info
         var properties = info.properties(setup.options)
         properties.colorSpace = color.colorSpace
-        properties.metadata = reader.metadata
         self.properties = properties
     }
 

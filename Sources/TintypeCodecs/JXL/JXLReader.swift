@@ -57,13 +57,13 @@ final class JXLReader {
     /// The number of bytes of the file that have arrived.
     var byteCount: Int { count }
 
-    /// The Exif and XMP boxes of a file that has boxes; compressed boxes are left out.
-    var metadata: ImageMetadata {
+    /// The Exif and XMP boxes of a file that has boxes; compressed ones are left out.
+    private var metadata: ImageMetadata {
         let file = UnsafeRawBufferPointer(rebasing: bytes[..<count])
         guard file.bigEndian32(at: 0) == 12 else { return ImageMetadata() }
         let boxes = TopLevelBoxes(file)
         func contents(_ type: String) -> Data? {
-            boxes.first(type).flatMap { $0.isComplete && !$0.payload.isEmpty ? file.data($0.payload) : nil }
+            boxes.first(type).flatMap { $0.isComplete ? file.metadataBlock($0.payload) : nil }
         }
         return ImageMetadata(exif: contents("Exif").flatMap(ExifItem.block), xmp: contents("xml "))
     }
@@ -105,6 +105,7 @@ final class JXLReader {
             bitsPerComponent: Int(basic.bits_per_sample),
             colorProfile: CodedColor.name(profile: profile, codePoints: codePoints), isComplete: info.isComplete,
             isHighDynamicRange: codePoints.isHighDynamicRange)
+        info.metadata = metadata
     }
 
     /// True if components are floating-point numbers, which can exceed white.

@@ -97,12 +97,13 @@ struct ExifReader {
 
 /// The types of values.
 enum ExifType {
-    static let ascii = 2, short = 3, long = 4, rational = 5, directory = 13
+    static let byte = 1, ascii = 2, short = 3, long = 4, rational = 5, signedRational = 10, directory = 13
 
     /// The bytes of a value; `nil` for a type that does not exist.
     static func size(_ type: Int) -> Int? {
         switch type {
-        case 1, 2, 6, 7: 1
+        // 129 is text in UTF-8 (Exif 3.0, section 4.6.2).
+        case 1, 2, 6, 7, 129: 1
         case 3, 8: 2
         case 4, 9, 11, 13: 4
         case 5, 10, 12: 8
@@ -122,5 +123,5 @@ enum ExifTag {
     static let thumbnailOffset = 0x0201, thumbnailLength = 0x0202
     static let pixelWidth = 0xA002, pixelHeight = 0xA003
     /// The entries that hold the offset of a directory.
-    static let exif = 0x8769, gps = 0x8825, interoperability = 0xA005
+    static let exif = 0x8769, gps = 0x8825, interoperability = 0xA005, makerNote = 0x927C
 }

@@ -1,5 +1,6 @@
-#if TIFF
+#if TIFF || RAW
 internal import FoundationEssentials
+internal import TintypeImages
 
 /// The directories of an Exif block, parsed so that they can be reassembled elsewhere.
 ///
@@ -28,7 +29,7 @@ struct ExifTree: Equatable {
     }
 
     /// Values beyond this are left out: entries may name the same bytes many times over.
-    private static let maximumBytes = 4 << 20
+    private static let maximumBytes = ImageMetadata.maximumBlockBytes
 
     /// The tags of the first directory that describe the picture, and not the file's way of holding it.
     private static let describing: Set<Int> = [

@@ -128,7 +128,7 @@ struct PNGChunks {
         case .exif where exif == nil:
             // Some writers put the signature of JPEG's segment before the block.
             let block = bytes[payload].starts(with: "Exif\0\0".utf8) ? payload.dropFirst(6) : payload
-            exif = bytes.data(block)
+            exif = bytes.metadataBlock(block)
         case .itxt where !hasXMP, .ztxt where !hasXMP, .text where !hasXMP:
             // Only a single profile is read: to inflate many would take time.
             hasXMP = PNGText.isXMP(payload, of: bytes)

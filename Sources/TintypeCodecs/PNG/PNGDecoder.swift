@@ -154,7 +154,6 @@ extension PNGChunks {
 
     func properties(_ options: DecodeOptions, colorSpace: ColorSpace) -> Image.Properties {
         var properties = info.properties(options)
-        properties.metadata = ImageMetadata(exif: exif, xmp: xmp)
         properties.colorSpace = colorSpace
         return properties
     }

@@ -1,11 +1,11 @@
 internal import FoundationEssentials
+internal import TintypeImages
 
 /// The XMP packet in a chunk of text (XMP, part 3, section 1.1.5). It belongs into international text that is not compressed;
 /// files have it in the two other kinds as well, and compressed.
 enum PNGText {
     private static let keyword = Array("XML:com.adobe.xmp\0".utf8)
-    /// A packet that becomes larger is not read.
-    private static let maximumBytes = 4 << 20
+    private static let maximumBytes = ImageMetadata.maximumBlockBytes
 
     /// Returns true if a chunk of text has the keyword of XMP.
     static func isXMP(_ payload: Range<Int>, of bytes: UnsafeRawBufferPointer) -> Bool {
@@ -17,7 +17,7 @@ enum PNGText {
     static func xmp(_ type: PNGChunks.ChunkType, _ payload: Range<Int>, of bytes: UnsafeRawBufferPointer) -> Data? {
         let rest = payload.dropFirst(keyword.count)
         switch type {
-        case .text: return bytes.data(rest)
+        case .text: return bytes.metadataBlock(rest)
         case .ztxt:
             guard let method = rest.first, bytes[method] == 0 else { return nil }
             return ZlibStream.unpack(bytes[rest.dropFirst()], maximumBytes: maximumBytes)
@@ -28,7 +28,8 @@ enum PNGText {
                 let translation = rest[(language + 1)...].first(where: { bytes[$0] == 0 })
             else { return nil }
             let text = translation + 1..<payload.upperBound
-            return bytes[flag] == 1 ? ZlibStream.unpack(bytes[text], maximumBytes: maximumBytes) : bytes.data(text)
+            return bytes[flag] == 1
+                ? ZlibStream.unpack(bytes[text], maximumBytes: maximumBytes) : bytes.metadataBlock(text)
         }
     }
 }

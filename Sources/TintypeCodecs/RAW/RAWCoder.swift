@@ -11,6 +11,7 @@ public import TintypeImages
 ///   percent of the pixels are white.
 /// - A thumbnail is made from the camera's embedded preview, as in file managers, if that is a JPEG with the proportions of the
 ///   image and at least as large as the thumbnail. Otherwise the image is developed, at half its size if that is enough.
+/// - Exif, XMP, and IPTC-IIM are read from camera files that are TIFF files, such as DNG, NEF, CR2, and ARW, without makers' notes.
 /// - A truncated file has a partial image only if its compression lets libraw continue.
 /// - All bytes are needed, even for ``info(of:context:)``. libraw uses all cores for some of its steps.
 /// - Cancellation takes effect at libraw's next step. The longest step, which interpolates the colors between the sensor's

@@ -10,6 +10,7 @@ final class RAWFile {
     /// True if the bytes end before the picture of the sensor starts. libraw reads zeros there, and doesn't tell.
     let missesPicture: Bool
     private let byteCount: Int
+    private let metadata: ImageMetadata
 
     /// The most pixels of an image to a byte of its file: a black frame compresses well, but not without end.
     private static let maximumPixelsPerByte = 256
@@ -23,6 +24,7 @@ final class RAWFile {
         self.handle = handle
         callbacks = RAWCallbacks(context)
         byteCount = bytes.count
+        metadata = ExifReader(bytes).map { ImageMetadata(tiff: $0, keepsMakerNotes: false) } ?? ImageMetadata()
         missesPicture = TIFFDirectory.missesLargestPicture(bytes)
         callbacks.attach(to: handle)
         handle.pointee.params.max_raw_memory_mb = UInt32(clamping: max(1, context.limits.maximumBytes.bytes >> 20))
@@ -46,9 +48,11 @@ final class RAWFile {
             guard size.pixelCount / Self.maximumPixelsPerByte <= byteCount else {
                 throw .corrupt("the camera file has \(ByteCount(byteCount)), too few for \(size) pixels")
             }
-            return ImageInfo(
+            var info = ImageInfo(
                 format: .raw, size: size, orientation: orientation, hasAlpha: false,
                 bitsPerComponent: (1...16).contains(bits) ? bits : 16)
+            info.metadata = metadata
+            return info
         }
     }
 

@@ -36,4 +36,9 @@ extension UnsafeRawBufferPointer {
 
     /// A copy of a part, which must lie within the buffer.
     func data(_ range: Range<Int>) -> Data { Data(UnsafeRawBufferPointer(rebasing: self[range])) }
+
+    /// A copy of a block of metadata, which must lie within the buffer; `nil` if it is empty, or larger than readers keep.
+    func metadataBlock(_ range: Range<Int>) -> Data? {
+        range.isEmpty || range.count > ImageMetadata.maximumBlockBytes ? nil : data(range)
+    }
 }

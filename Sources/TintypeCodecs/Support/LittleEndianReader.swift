@@ -2,7 +2,7 @@ internal import TintypeImages
 
 /// Reads little-endian numbers in order. A read beyond the end throws ``ImageError/Code/truncatedImage``.
 struct LittleEndianReader {
-    private let bytes: UnsafeRawBufferPointer
+    let bytes: UnsafeRawBufferPointer
     private(set) var offset: Int
 
     init(_ bytes: UnsafeRawBufferPointer, at offset: Int = 0) {

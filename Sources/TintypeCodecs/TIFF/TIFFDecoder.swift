@@ -31,7 +31,6 @@ struct TIFFDecoder {
         }
         var properties = info.properties(options)
         properties.colorSpace = color.space
-        properties.metadata = file.metadata
         properties.isPartial = isPartial
         if isPartial { properties.hasAlpha = true }
         return Image(pixels: try sink.finish(), properties: properties)

@@ -10,8 +10,7 @@ final class TIFFFile {
     let handle: OpaquePointer
     let info: ImageInfo
     let profile: Data?
-    let metadata: ImageMetadata
-    /// Rows that lie together in the file: the rows of a strip or of a row of tiles.
+    /// Rows that lie together in the file: those of a strip or of a row of tiles.
     let rowsPerBand: Int
     /// The transparency of the page, as far as its own samples state it.
     let alpha: TIFFAlpha?
@@ -55,15 +54,17 @@ final class TIFFFile {
             ? Self.long(handle, TIFFTAG_TILELENGTH) : Self.long(handle, TIFFTAG_ROWSPERSTRIP)
         rowsPerBand = rows == 0 ? max(1, size.height) : max(1, min(Int(rows), size.height))
         profile = Self.bytes(handle, TIFFTAG_ICCPROFILE)
-        metadata = ImageMetadata(
-            exif: page == 0 ? ExifReader(bytes).flatMap { ExifTree($0)?.block } : nil,
-            xmp: Self.bytes(handle, TIFFTAG_XMLPACKET))
         var info = ImageInfo(
             format: .tiff, size: size,
             orientation: Orientation(rawValue: Int(Self.short(handle, TIFFTAG_ORIENTATION))) ?? .up,
             hasAlpha: alpha != nil, bitsPerComponent: Int(Self.short(handle, TIFFTAG_BITSPERSAMPLE)),
             colorProfile: profile.map { ColorConversion.name(of: $0) ?? "ICC profile" })
         info.pageCount = max(1, pages.count)
+        if page == 0, let reader = ExifReader(bytes) {
+            info.metadata = ImageMetadata(tiff: reader)
+        } else {
+            info.metadata.xmp = Self.bytes(handle, TIFFTAG_XMLPACKET, maximum: ImageMetadata.maximumBlockBytes)
+        }
         self.info = info
         guard !size.isEmpty else {
             throw .corrupt("the TIFF file states no size")
@@ -127,8 +128,8 @@ final class TIFFFile {
         return UnsafeBufferPointer(start: values, count: Int(count))
     }
 
-    private static func bytes(_ handle: OpaquePointer, _ tag: Int32) -> Data? {
-        array(handle, tag, count: UInt32.self, of: UInt8.self).map { Data($0) }
+    private static func bytes(_ handle: OpaquePointer, _ tag: Int32, maximum: Int = .max) -> Data? {
+        array(handle, tag, count: UInt32.self, of: UInt8.self).flatMap { $0.count > maximum ? nil : Data($0) }
     }
 
     /// The color model; a file that doesn't state one has the usual model for its number of samples, as libtiff has it.

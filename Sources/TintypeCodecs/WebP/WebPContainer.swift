@@ -72,8 +72,9 @@ struct WebPContainer: Sendable {
         if frames.contains(where: \.hasAlpha) { hasAlpha = true }
         if frames.isEmpty, isComplete { throw .corrupt("the WebP file has no image") }
         profile = Self.chunk("ICCP", demuxer)
-        metadata.xmp = Self.chunk("XMP ", demuxer)
-        metadata.exif = Self.chunk("EXIF", demuxer).map(Self.withoutPrefix)
+        metadata.xmp = Self.chunk("XMP ", demuxer, maximumBytes: ImageMetadata.maximumBlockBytes)
+        metadata.exif = Self.chunk("EXIF", demuxer, maximumBytes: ImageMetadata.maximumBlockBytes)
+            .map(Self.withoutPrefix)
         orientation = Orientation(exif: metadata.exif, xmp: metadata.xmp)
     }
 
@@ -104,11 +105,12 @@ struct WebPContainer: Sendable {
     /// `WebPBitstreamFeatures.format` of VP8.
     static let lossy: Int32 = 1
 
-    private static func chunk(_ name: String, _ demuxer: OpaquePointer) -> Data? {
+    private static func chunk(_ name: String, _ demuxer: OpaquePointer, maximumBytes: Int = .max) -> Data? {
         var iterator = WebPChunkIterator()
         guard WebPDemuxGetChunk(demuxer, name, 1, &iterator) != 0 else { return nil }
         defer { WebPDemuxReleaseChunkIterator(&iterator) }
-        guard let bytes = iterator.chunk.bytes, iterator.chunk.size > 0 else { return nil }
+        guard let bytes = iterator.chunk.bytes, (1...maximumBytes).contains(iterator.chunk.size)
+        else { return nil }
         return Data(bytes: bytes, count: iterator.chunk.size)
     }
 
@@ -142,18 +144,19 @@ extension WebPContainer {
 
     func properties(_ options: DecodeOptions, colorSpace: ColorSpace) -> Image.Properties {
         var properties = info.properties(options)
-        properties.metadata = metadata
         properties.colorSpace = colorSpace
         return properties
     }
 
     var info: ImageInfo {
         let isAnimated = frames.count > 1
-        return ImageInfo(
+        var info = ImageInfo(
             format: .webp, size: canvas, orientation: orientation, frameCount: max(1, frames.count),
             loopCount: isAnimated ? loopCount : nil,
             frameDurations: isAnimated ? frames.map { FrameTiming.played($0.duration) } : [],
             hasAlpha: hasAlpha || showsGaps,
             colorProfile: profile.flatMap(ColorConversion.name(of:)), isComplete: isComplete)
+        info.metadata = metadata
+        return info
     }
 }

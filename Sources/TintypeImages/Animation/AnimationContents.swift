@@ -63,11 +63,12 @@ final class AnimationContents: Sendable {
         frameBytes = frames.reduce(0) {
             seen.insert(ObjectIdentifier($1.pixels)).inserted ? $0 + $1.pixels.byteCount : $0
         }
-        let info = ImageInfo(
+        var info = ImageInfo(
             format: properties.format ?? ImageFormat(rawValue: "frames"), size: frames[0].pixels.size,
             frameCount: frames.count, loopCount: frames.count > 1 ? properties.loopCount : nil,
             frameDurations: frames.count > 1 ? frames.map(\.duration) : [], hasAlpha: properties.hasAlpha,
             bitsPerComponent: properties.bitsPerComponent, isHighDynamicRange: properties.isHighDynamicRange)
+        info.metadata = properties.metadata
         state = Lock(State(info: info, durations: Self.durations(of: info)))
     }
 

@@ -32,9 +32,7 @@ public struct Image: Sendable {
     /// All properties of an image except its pixels.
     public struct Properties: Sendable, Equatable {
         /// The bytes of the metadata and the color profile.
-        package var extraBytes: Int {
-            (metadata.exif?.count ?? 0) + (metadata.xmp?.count ?? 0) + (colorSpace.profile?.count ?? 0)
-        }
+        fileprivate var extraBytes: Int { metadata.byteCount + (colorSpace.profile?.count ?? 0) }
 
         /// The format that the image was decoded from; `nil` for a drawn image.
         public var format: ImageFormat?

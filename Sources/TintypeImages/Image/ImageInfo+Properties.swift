@@ -9,6 +9,7 @@ extension ImageInfo {
         properties.hasAlpha = hasAlpha
         properties.sourceSize = displaySize
         properties.sourceOrientation = orientation
+        properties.metadata = metadata
         properties.decodeOptions = options
         properties.isHighDynamicRange = isHighDynamicRange && options.decodeToHDR
         return properties

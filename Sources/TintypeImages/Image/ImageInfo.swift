@@ -25,6 +25,9 @@ public struct ImageInfo: Sendable, Hashable {
     public var gainMap: GainMap?
     /// The name of the embedded color profile, or `nil` if there is none.
     public var colorProfile: String?
+    /// The metadata. If the data ends before the file does, some of it may be missing: WebP, HEIF, AVIF, JPEG XL, and PNG may have it at
+    /// the end.
+    public var metadata = ImageMetadata()
     /// False if the data ends before the last frame, so that there may be more frames than were counted.
     public var isComplete: Bool
 

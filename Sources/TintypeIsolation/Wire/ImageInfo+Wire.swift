@@ -18,7 +18,19 @@ extension ImageInfo: WireRecord {
         try parts.pass(&isHighDynamicRange)
         try parts.pass(&gainMap)
         try parts.pass(&colorProfile)
+        try parts.pass(&metadata)
         try parts.pass(&isComplete)
+    }
+}
+
+extension ImageMetadata: WireRecord {
+    package static var blank: ImageMetadata { ImageMetadata() }
+
+    package mutating func pass(_ parts: inout some WireParts) throws(WireSocket.Failure) {
+        try parts.pass(&exif)
+        try parts.pass(&xmp)
+        try parts.pass(&iptc)
+        try parts.pass(&iptcDigest)
     }
 }
 
@@ -48,8 +60,7 @@ extension Image.Properties: WireRecord {
         try parts.pass(&hasAlpha)
         try parts.pass(&sourceSize)
         try parts.pass(&sourceOrientation)
-        try parts.pass(&metadata.exif)
-        try parts.pass(&metadata.xmp)
+        try parts.pass(&metadata)
         try parts.pass(&isPartial)
         try parts.pass(&isTransformed)
         try parts.pass(&isVector)
@@ -100,7 +111,10 @@ package struct WireImage: WireValue, Sendable {
         writer.write(format)
         writer.write(durations)
         writer.write(properties)
-        writer.write(animation)
+        // The image has the same metadata.
+        var header = animation
+        header?.metadata = ImageMetadata()
+        writer.write(header)
     }
 
     package init(from reader: inout WireReader) throws(WireSocket.Failure) {
@@ -111,6 +125,7 @@ package struct WireImage: WireValue, Sendable {
         durations = try reader.read()
         properties = try reader.read()
         animation = try reader.read()
+        animation?.metadata = properties.metadata
         guard !durations.isEmpty else { throw .garbage }
     }
 

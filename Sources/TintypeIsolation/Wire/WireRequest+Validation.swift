@@ -31,9 +31,9 @@ extension WireRequest {
                 return answer
             }
             try require(image.durations.count == 1)
-            // Metadata is kept with the image, and so its size is limited, too.
-            let extras = image.properties.extraBytes
-            try require(extras <= max(1 << 20, 16 * (image.byteCount ?? 0)))
+            // The profile is kept with the image, and so is no larger than fits it.
+            let profile = image.properties.colorSpace.profile?.count ?? 0
+            try require(profile <= max(1 << 20, 16 * (image.byteCount ?? 0)))
             try require(image.animation.map { $0.isAnimated && !options.firstFrameOnly } ?? true)
             return .layout(
                 image.with(
@@ -75,6 +75,7 @@ extension WireRequest {
             try require([1, 3].contains(map.components) && !map.size.isEmpty)
             try require(side.contains(map.size.width) && side.contains(map.size.height))
         }
+        try require(info.metadata.isBounded)
         info.colorProfile = info.colorProfile.map { Self.cleaned($0, limit: 200) }
         return info
     }
@@ -87,6 +88,7 @@ extension WireRequest {
         try require(Self.largestCount.contains(given.loopCount) && (1...64).contains(given.bitsPerComponent))
         try require(!given.isTransformed && (options.allowsPartialImage || !given.isPartial))
         try require(options.decodeToHDR || !given.isHighDynamicRange)
+        try require(given.metadata.isBounded)
         try require(given.sourceSize.map { Self.isPossible($0) } ?? true)
         try require(!given.isVector || formats.contains(.svg) || formats.contains(.pdf))
         try require(isWanted(size, source: given.sourceSize ?? size, isVector: given.isVector))

@@ -12,6 +12,8 @@ struct StoredImageProperties: Codable {
     private var sourceOrientation: Int
     private var exif: Data?
     private var xmp: Data?
+    private var iptc: Data?
+    private var iptcDigest: Data?
     private var isTransformed: Bool
     private var isVector: Bool
 
@@ -25,6 +27,8 @@ struct StoredImageProperties: Codable {
         sourceOrientation = Int(properties.sourceOrientation.rawValue)
         exif = properties.metadata.exif
         xmp = properties.metadata.xmp
+        iptc = properties.metadata.iptc
+        iptcDigest = properties.metadata.iptcDigest
         isTransformed = properties.isTransformed
         isVector = properties.isVector
     }
@@ -52,7 +56,8 @@ struct StoredImageProperties: Codable {
                 properties.sourceSize = nil
             }
             properties.sourceOrientation = Orientation(rawValue: .init(sourceOrientation)) ?? .up
-            properties.metadata = ImageMetadata(exif: exif, xmp: xmp)
+            properties.metadata = ImageMetadata(exif: exif, xmp: xmp, iptc: iptc)
+            properties.metadata.iptcDigest = iptcDigest
             properties.isTransformed = isTransformed
             properties.isVector = isVector
             properties.decodeOptions = options

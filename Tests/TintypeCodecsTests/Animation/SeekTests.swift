@@ -299,8 +299,7 @@ struct SeekTests {
     @Test("AVIF begins at the nearest keyframe")
     func keyframesOfAVIF() throws {
         let reader = try AVIFReader(
-            try sequenceOfAVIF(frames: 12, keyframeInterval: 5), limits: DecodeLimits(), readsMetadata: false,
-            decoder: .automatic)
+            try sequenceOfAVIF(frames: 12, keyframeInterval: 5), limits: DecodeLimits(), decoder: .automatic)
         #expect(reader.info.frameCount == 12)
         #expect((0..<12).map(reader.cost(of:)) == [1, 2, 3, 4, 5, 1, 2, 3, 4, 5, 1, 2])
     }

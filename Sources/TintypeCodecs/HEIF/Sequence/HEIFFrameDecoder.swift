@@ -36,7 +36,6 @@ final class HEIFFrameDecoder: ArrivingFrames {
         properties = info.properties(options)
         // Frames have 8 bits.
         properties.isHighDynamicRange = false
-        properties.metadata = HEIFStill.metadata(of: data)
     }
 
     var isWhole: Bool { info.isComplete }

@@ -8,8 +8,8 @@ struct HEIFSequence {
     let alpha: HEVCTrack?
     /// True if colors are premultiplied in the file.
     let isPremultiplied: Bool
-    /// The description that the header gives. The size is the size of the pictures before they are turned.
-    let info: ImageInfo
+    /// The description that the header gives. The size is that of the pictures before they are turned.
+    private(set) var info: ImageInfo
     /// The offset of the first byte behind all frames.
     let end: Int
 
@@ -90,6 +90,7 @@ struct HEIFSequence {
         }
         guard let sequence else { return nil }
         self = sequence
+        info.metadata = HEIFStill.metadata(of: data)
     }
 
     /// True if all bytes of a frame are within the start of the file that has arrived.

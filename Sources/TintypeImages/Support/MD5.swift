@@ -1,6 +1,7 @@
 internal import Glibc
 
-/// The digest of RFC 1321. It isn't used for security, but for the file names of other programs' caches.
+/// The digest of RFC 1321. It isn't used for security, but for the file names of other programs' caches, and by files for
+/// their metadata.
 package enum MD5 {
     /// Returns the 16 bytes of the digest as 32 lowercase hexadecimal digits.
     package static func hexadecimal(_ message: some Collection<UInt8>) -> String {

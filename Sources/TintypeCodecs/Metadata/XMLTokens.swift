@@ -1,0 +1,190 @@
+internal import FoundationEssentials
+
+/// Reads XML from the beginning to the end, as far as XMP uses it: elements with attributes, and text.
+///
+/// Entities are never expanded but the five that XML defines, and a document with a type declaration, which XMP doesn't have, has no
+/// tokens. At the first mistake, the tokens end.
+struct XMLTokens {
+    enum Token {
+        /// The beginning of an element.
+        case start(Name, [Attribute])
+        /// The end of an element; of one without contents it follows the beginning.
+        case end
+        case text(Text)
+    }
+
+    /// A name as the document writes it, perhaps with a prefix.
+    struct Name: Equatable {
+        let prefix: ArraySlice<UInt8>
+        let local: ArraySlice<UInt8>
+
+        init(_ name: ArraySlice<UInt8>) {
+            let colon = name.firstIndex(of: UInt8(ascii: ":"))
+            prefix = colon.map { name[..<$0] } ?? []
+            local = colon.map { name[($0 + 1)...] } ?? name
+        }
+    }
+
+    struct Attribute {
+        let name: Name
+        let value: Text
+    }
+
+    /// Text, in which references may stand for characters.
+    struct Text {
+        fileprivate let bytes: ArraySlice<UInt8>
+        fileprivate let hasReferences: Bool
+
+        /// The text with the characters in place of their references. What isn't such a reference stays as it is.
+        var decoded: ArraySlice<UInt8> {
+            guard hasReferences, bytes.contains(UInt8(ascii: "&")) else { return bytes }
+            var result: [UInt8] = []
+            var rest = bytes
+            while let start = rest.firstIndex(of: UInt8(ascii: "&")) {
+                result += rest[..<start]
+                rest = rest[start...]
+                let reference = rest.prefix(Self.longestReference)
+                if let end = reference.firstIndex(of: UInt8(ascii: ";")),
+                    let character = Self.character(String(decoding: rest[(start + 1)..<end], as: UTF8.self))
+                {
+                    result += String(character).utf8
+                    rest = rest[(end + 1)...]
+                } else {
+                    result.append(UInt8(ascii: "&"))
+                    rest = rest.dropFirst()
+                }
+            }
+            return (result + rest)[...]
+        }
+
+        /// `&#x10FFFF;`
+        private static let longestReference = 10
+
+        private static func character(_ name: String) -> Unicode.Scalar? {
+            switch name {
+            case "lt": return "<"
+            case "gt": return ">"
+            case "amp": return "&"
+            case "quot": return "\""
+            case "apos": return "'"
+            default:
+                guard name.hasPrefix("#") else { return nil }
+                let digits = name.dropFirst()
+                let number =
+                    digits.hasPrefix("x") ? UInt32(digits.dropFirst(), radix: 16) : UInt32(digits, radix: 10)
+                return number.flatMap(Unicode.Scalar.init)
+            }
+        }
+    }
+
+    private let bytes: [UInt8]
+    private var offset = 0
+    /// True if the element that has begun has no contents.
+    private var isAtEnd = false
+
+    /// - Parameter document: The document in UTF-8, or in UTF-16, which begins with a byte order mark or with `<`.
+    init(_ document: Data) {
+        switch (document.first, document.dropFirst().first) {
+        case (0xFE, 0xFF), (0x00, 0x3C): bytes = Self.utf8(document, isBigEndian: true)
+        case (0xFF, 0xFE), (0x3C, 0x00): bytes = Self.utf8(document, isBigEndian: false)
+        default: bytes = [UInt8](document)
+        }
+    }
+
+    private static func utf8(_ document: Data, isBigEndian: Bool) -> [UInt8] {
+        let units = document.withUnsafeBytes { bytes in
+            (0..<bytes.count / 2).map { index -> UInt16 in
+                let unit = bytes.loadUnaligned(fromByteOffset: index * 2, as: UInt16.self)
+                return isBigEndian ? UInt16(bigEndian: unit) : UInt16(littleEndian: unit)
+            }
+        }
+        return Array(String(decoding: units, as: UTF16.self).utf8)
+    }
+
+    /// Returns the next token; `nil` at the end.
+    mutating func next() -> Token? {
+        if isAtEnd {
+            isAtEnd = false
+            return .end
+        }
+        while offset < bytes.count {
+            guard bytes[offset] == UInt8(ascii: "<") else {
+                let end = bytes[offset...].firstIndex(of: UInt8(ascii: "<")) ?? bytes.count
+                defer { offset = end }
+                return .text(Text(bytes: bytes[offset..<end], hasReferences: true))
+            }
+            if begins("<!--") {
+                guard skip(behind: "-->") != nil else { return nil }
+            } else if begins("<?") {
+                guard skip(behind: "?>") != nil else { return nil }
+            } else if begins("<![CDATA[") {
+                let start = offset + 9
+                guard let end = skip(behind: "]]>") else { return nil }
+                return .text(Text(bytes: bytes[min(start, end)..<end], hasReferences: false))
+            } else if begins("</") {
+                guard skip(behind: ">") != nil else { return nil }
+                return .end
+            } else if begins("<!") {
+                offset = bytes.count
+            } else {
+                return start()
+            }
+        }
+        return nil
+    }
+
+    private mutating func start() -> Token? {
+        offset += 1
+        guard let name = name() else { return nil }
+        var attributes: [Attribute] = []
+        while true {
+            skipBlanks()
+            guard offset < bytes.count else { return nil }
+            if bytes[offset] == UInt8(ascii: ">") {
+                offset += 1
+                return .start(name, attributes)
+            }
+            if begins("/>") {
+                offset += 2
+                isAtEnd = true
+                return .start(name, attributes)
+            }
+            guard let name = self.name() else { return nil }
+            skipBlanks()
+            guard begins("=") else { return nil }
+            offset += 1
+            skipBlanks()
+            guard offset < bytes.count, [UInt8(ascii: "\""), UInt8(ascii: "'")].contains(bytes[offset]),
+                let end = bytes[(offset + 1)...].firstIndex(of: bytes[offset])
+            else { return nil }
+            attributes.append(
+                Attribute(name: name, value: Text(bytes: bytes[(offset + 1)..<end], hasReferences: true)))
+            offset = end + 1
+        }
+    }
+
+    private mutating func name() -> Name? {
+        let name = bytes[offset...].prefix { $0 > 0x20 && !"/>=<\"'".utf8.contains($0) }
+        guard !name.isEmpty else { return nil }
+        offset = name.endIndex
+        return Name(name)
+    }
+
+    private mutating func skipBlanks() { while offset < bytes.count, bytes[offset] <= 0x20 { offset += 1 } }
+
+    private func begins(_ text: String) -> Bool { bytes[offset...].starts(with: text.utf8) }
+
+    /// Goes behind a text, and returns where it begins; `nil` if it doesn't come.
+    private mutating func skip(behind text: String) -> Int? {
+        let wanted = Array(text.utf8)
+        var place = offset
+        while let start = bytes[place...].firstIndex(of: wanted[0]) {
+            if bytes[start...].starts(with: wanted) {
+                offset = start + wanted.count
+                return start
+            }
+            place = start + 1
+        }
+        return nil
+    }
+}
