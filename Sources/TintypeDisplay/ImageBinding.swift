@@ -56,6 +56,8 @@
         previous?.supersede(cancels: !settings.options.contains(.avoidAutoCancelImage))
         // The end of the previous load is reported to the program, which may have asked for another image.
         load.begin()
+        // A load that has ended has told so.
+        if load.end == nil { phaseChanged(load) }
         return load
     }
 
@@ -78,6 +80,16 @@
         guard let load = slots[slot]?.load, case .failure = load.end, var request = load.request else { return nil }
         request.retriesFailed = true
         return setImage(request, in: slot, settings: load.settings)
+    }
+
+    /// Loads the images of all slots again whose load failed, unless the manager remembers the failure, for a display that appears again.
+    package func repeatFailed() {
+        for state in slots.values {
+            guard let load = state.load, case .failure(let error)? = load.end, !error.isCancellation,
+                let request = load.request
+            else { continue }
+            _ = setImage(request, in: load.slot, settings: load.settings)
+        }
     }
 
     /// Loads the images of all slots again whose display wants them otherwise now, for example at another size. Meanwhile the slots keep what they show.
@@ -110,6 +122,7 @@
         for (slot, state) in old {
             state.load?.supersede(cancels: true)
             display?.show(nil, in: slot)
+            display?.phaseChanged(of: slot)
         }
         cancelAll()
     }
@@ -139,7 +152,14 @@
 
     func isCurrent(_ load: DisplayLoad) -> Bool { slots[load.slot]?.load === load }
 
-    func didEnd(_ load: DisplayLoad) { running[ObjectIdentifier(load)] = nil }
+    func didEnd(_ load: DisplayLoad) {
+        running[ObjectIdentifier(load)] = nil
+        phaseChanged(load)
+    }
+
+    func phaseChanged(_ load: DisplayLoad) {
+        if isCurrent(load) { display?.phaseChanged(of: load.slot) }
+    }
 
     func shownKey(in slot: ImageSlot) -> ImageKey? { slots[slot]?.shownKey }
 

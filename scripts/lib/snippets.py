@@ -1,6 +1,6 @@
 """Keeps the code of the documentation the same as code that the tests compile and run.
 
-In a file under Tests/TintypeTests/Snippets or Tests/TintypeGTKTests a snippet stands between `// snippet: NAME` and `// snippet.end`; `// snippet.hide` and
+In a file under Tests/TintypeTests/Snippets, Tests/TintypeGTKTests, or Examples/FirstWindow a snippet stands between `// snippet: NAME` and `// snippet.end`; `// snippet.hide` and
 `// snippet.show` leave out what only the test needs. A fenced `swift` block of README.md or of an article names its snippet in a
 comment before it, `<!-- snippet: NAME -->`, and is the same line for line, whatever the indentation; imports at its beginning do
 not count. `python3 scripts/lib/snippets.py` writes the snippets into the documentation. A block that nothing can compile, such as a
@@ -10,7 +10,7 @@ manifest, says `<!-- no snippet: REASON -->`. A block of a doc comment in Source
 import pathlib
 import re
 
-FOLDERS = ["Tests/TintypeTests/Snippets", "Tests/TintypeGTKTests"]
+FOLDERS = ["Tests/TintypeTests/Snippets", "Tests/TintypeGTKTests", "Examples/FirstWindow"]
 ARTICLES = re.compile(r"^(README\.md|CONTRIBUTING\.md|Documentation/.*\.md|Sources/.*\.docc/.*\.md)$")
 
 
