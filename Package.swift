@@ -42,6 +42,8 @@ let package = Package(
         .library(name: "TintypeImaging", targets: ["TintypeImages", "TintypeCodecs"]),
         .library(name: "TintypeTesting", targets: ["TintypeTesting"]),
         .library(name: "TintypeGTK", targets: ["TintypeGTK"]),
+        // The functions of GTK itself.
+        .library(name: "CGTK", targets: ["CGTK"]),
         .executable(name: "tintype", targets: ["TintypeCommand"]),
         .executable(name: "tintype-demo", targets: ["TintypeDemo"]),
         .executable(name: "tintype-gallery", targets: ["TintypeGallery"]),
@@ -189,6 +191,9 @@ let package = Package(
         .executableTarget(
             name: "PictureBrowser", dependencies: ["Tintype", "TintypeGTK", library("CGTK", for: "GTK")],
             path: "Examples/PictureBrowser"),
+        .executableTarget(
+            name: "FirstWindow", dependencies: ["Tintype", "TintypeGTK", library("CGTK", for: "GTK")],
+            path: "Examples/FirstWindow"),
 
         // Traits of tests: capability ids and the time limit.
         .target(

@@ -23,7 +23,7 @@ import TintypeGTK
     /// - Parameter window: a window that has been presented.
     init(_ window: WidgetPointer) {
         guard let clock = gtk_widget_get_frame_clock(window) else { return }
-        Widgets.connect(UnsafeMutableRawPointer(clock), "after-paint") { [weak self] _ in self?.frameEnded() }
+        Widgets.connect(UnsafeMutableRawPointer(clock), "after-paint") { [weak self] in self?.frameEnded() }
     }
 
     func removeAll() { intervals = [] }

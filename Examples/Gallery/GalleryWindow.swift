@@ -4,178 +4,208 @@ import Foundation
 import Tintype
 import TintypeGTK
 
-/// The window of the gallery: a stack of the grid, the viewer, and the settings.
+/// The window of the gallery: a stack of the grid, the viewer, the settings, and a page for no images.
 @MainActor final class GalleryWindow {
-    private let arguments: GalleryArguments
+    private enum Page: String {
+        case empty, grid, viewer, settings, widgets
+    }
+
+    private var arguments: GalleryArguments
     private let quit: @MainActor (Int32) -> Void
     private let window: WidgetPointer = gtk_window_new()
     private let stack: WidgetPointer = gtk_stack_new()
     private let title: WidgetPointer = gtk_label_new(nil)
-    private lazy var viewer = ViewerPage()
+    private let problems: WidgetPointer = gtk_label_new(nil)
+    private lazy var viewer = ViewerPage { [weak self] in self?.step(by: $0) }
     private lazy var settings = SettingsPage()
-    private var factory: TintypeItemFactory?
-    private var pendingTiles: Set<Int> = []
-    private var boundTiles = 0
-    /// The pictures of the grid by their widgets, with the positions of their images.
-    private var tiles: [WidgetPointer: Tile] = [:]
-    private var grid: WidgetPointer?
-    private var measurement: Measurement?
-
-    private struct Tile {
-        weak var picture: TintypePicture?
-        var position: Int
+    private lazy var grid = GridPage(loads: arguments.measures != .pictures) { [weak self] in self?.open($0) }
+    private lazy var back = Widgets.button(icon: "go-previous-symbolic", label: "All images (Esc)") { [weak self] in
+        self?.goBack()
     }
-
-    /// The side of a thumbnail in application pixels.
-    private static let side: Int32 = 168
+    private var page = Page.grid
+    private var position = 0
+    private var measurement: Measurement?
+    private var chooser: OpaquePointer?
 
     init(_ arguments: GalleryArguments, quit: @escaping @MainActor (Int32) -> Void) {
         self.arguments = arguments
         self.quit = quit
         let stack = OpaquePointer(self.stack)
         gtk_stack_set_transition_type(stack, GTK_STACK_TRANSITION_TYPE_CROSSFADE)
-        let scrolled = makeGrid()
-        grid = scrolled
-        gtk_stack_add_named(stack, scrolled, "grid")
-        gtk_stack_add_named(stack, viewer.widget, "viewer")
-        gtk_stack_add_named(stack, settings.widget, "settings")
+        let choose = Widgets.button(label: "Open a Folder…") { [weak self] in self?.chooseFolder() }
+        gtk_widget_add_css_class(choose, "suggested-action")
+        let empty = Widgets.statusPage(icon: "folder-pictures-symbolic", title: "No Images", text: problems, button: choose)
+        for (page, widget) in [
+            (Page.empty, empty), (.grid, grid.widget), (.viewer, viewer.widget), (.settings, settings.widget),
+        ] { gtk_stack_add_named(stack, widget, page.rawValue) }
+        if arguments.showsWidgets { gtk_stack_add_named(stack, WidgetsPage.make(), Page.widgets.rawValue) }
         gtk_window_set_default_size(Widgets.window(window), Int32(arguments.size.width), Int32(arguments.size.height))
         gtk_window_set_titlebar(Widgets.window(window), makeHeader())
         gtk_window_set_child(Widgets.window(window), self.stack)
-        Widgets.connect(window, "destroy") { _ in quit(0) }
-        show("grid")
+        Widgets.connect(window, "destroy") { quit(0) }
+        Widgets.connectKeys(window) { [weak self] in self?.press($0, isControl: $1) ?? false }
+        Widgets.connectDrops(window) { [weak self] in self?.openSources($0) }
+        showImages()
+        if arguments.showsWidgets { show(.widgets) }
     }
 
     /// - Parameter start: the time at which the program began.
     func present(since start: ContinuousClock.Instant) {
         gtk_window_present(Widgets.window(window))
+        if let number = arguments.opens { open(number - 1) }
         if let subject = arguments.measures {
             let measurement = Measurement(window, since: start, quit: quit)
             self.measurement = measurement
-            measurement.run(scrolling: arguments.isFirstScreenOnly ? nil : grid) { [weak self] in
-                subject != .gallery || self?.hasLoadedVisibleTiles ?? true
+            measurement.run(scrolling: arguments.isFirstScreenOnly ? nil : grid.widget) { [weak self] in
+                subject != .gallery || self?.grid.hasLoadedVisibleTiles ?? true
             }
         }
+        if arguments.walks { walk() }
         if let file = arguments.screenshot { takeScreenshot(file) }
-    }
-
-    private func show(_ page: String, title text: String? = nil) {
-        gtk_stack_set_visible_child_name(OpaquePointer(stack), page)
-        let count = arguments.urls.count
-        gtk_label_set_text(OpaquePointer(title), text ?? (count == 1 ? "1 image" : "\(count) images"))
     }
 
     private func makeHeader() -> WidgetPointer {
         let header: WidgetPointer = gtk_header_bar_new()
         let pointer = OpaquePointer(header)
+        gtk_widget_add_css_class(title, "title")
         gtk_header_bar_set_title_widget(pointer, title)
+        gtk_header_bar_pack_start(pointer, back)
         gtk_header_bar_pack_start(
             pointer,
-            Widgets.button(icon: "go-previous-symbolic", label: "All images") { [weak self] in
-                self?.viewer.close()
-                self?.show("grid")
+            Widgets.button(icon: "folder-open-symbolic", label: "Open a folder (Ctrl+O)") { [weak self] in
+                self?.chooseFolder()
             })
         gtk_header_bar_pack_end(
             pointer,
-            Widgets.button(icon: "preferences-system-symbolic", label: "Cache") { [weak self] in
+            Widgets.button(icon: "emblem-system-symbolic", label: "Settings") { [weak self] in
                 self?.settings.refresh()
-                self?.show("settings", title: "Cache")
+                self?.show(.settings)
             })
         return header
     }
 
-    // MARK: The grid
+    // MARK: Pages
 
-    private func makeGrid() -> WidgetPointer {
-        // An item for each image; pictures are made with its position.
-        let items = gtk_string_list_new(nil)
-        for _ in arguments.urls { gtk_string_list_append(items, "") }
-        let factory = TintypeItemFactory { picture in
-            picture.decodeSize = PixelSize(width: Int(Self.side), height: Int(Self.side))
-            gtk_widget_set_size_request(picture.widget, Self.side, Self.side)
-            return picture.widget
-        } bind: { [weak self] picture, position in
-            self?.bind(picture, position)
-        }
-        self.factory = factory
-        let pointer =
-            arguments.measures == .pictures ? PlainGrid.factory(side: Self.side) : factory.retainedPointer()
-        let grid: WidgetPointer = gtk_grid_view_new(gtk_no_selection_new(items), pointer)
-        gtk_grid_view_set_max_columns(OpaquePointer(grid), 12)
-        gtk_grid_view_set_min_columns(OpaquePointer(grid), 2)
-        gtk_grid_view_set_single_click_activate(OpaquePointer(grid), 1)
-        // One for all: a text for each picture takes GTK milliseconds when the picture is reused.
-        Widgets.setTooltips(of: grid) { [weak self] widget in
-            guard let self, let tile = tiles[widget], tile.picture != nil else { return nil }
-            return arguments.urls[tile.position].lastPathComponent
-        }
-        Widgets.connect(grid, "activate") { [weak self] position in self?.open(Int(position)) }
-        let scrolled: WidgetPointer = gtk_scrolled_window_new()
-        gtk_scrolled_window_set_child(OpaquePointer(scrolled), grid)
-        return scrolled
-    }
-
-    private func bind(_ picture: TintypePicture, _ position: Int) {
-        let url = arguments.urls[position]
-        boundTiles += 1
-        pendingTiles.insert(position)
-        tiles[picture.widget] = Tile(picture: picture, position: position)
-        picture.setImage(
-            ImageRequest(url, isProgressive: true), failureImage: Self.brokenImage, transition: .crossDissolve(0.2),
-            indicator: .spinner
-        ) { [weak self] event in
-            if case .finished = event { self?.pendingTiles.remove(position) }
-        }
-    }
-
-    /// True if the grid has been laid out, and the images in its visible part have loaded.
-    private var hasLoadedVisibleTiles: Bool {
-        guard let grid else { return false }
-        var visible = 0
-        for tile in tiles.values {
-            guard let widget = tile.picture?.widget, gtk_widget_get_mapped(widget) != 0 else { continue }
-            var bounds = graphene_rect_t()
-            guard gtk_widget_compute_bounds(widget, grid, &bounds) != 0, bounds.size.height > 0,
-                bounds.origin.y < Float(gtk_widget_get_height(grid)), bounds.origin.y + bounds.size.height > 0
-            else { continue }
-            if pendingTiles.contains(tile.position) { return false }
-            visible += 1
-        }
-        return visible > 0
-    }
-
-    private func open(_ position: Int) {
-        guard arguments.urls.indices.contains(position) else { return }
-        let url = arguments.urls[position]
-        viewer.open(url)
-        show("viewer", title: url.lastPathComponent)
-    }
-
-    /// A gray cross.
-    private static let brokenImage: Image? = {
-        let side = 48
-        guard var pixels = try? MutablePixelBuffer(size: PixelSize(width: side, height: side), cleared: true) else {
-            return nil
-        }
-        let bytesPerRow = pixels.bytesPerRow
-        pixels.withUnsafeMutableBytes { memory in
-            for line in 8..<side - 8 {
-                for column in [line, line + 1, side - 1 - line, side - line] {
-                    let offset = line * bytesPerRow + column * 4
-                    memory.storeBytes(of: 0xFF80_8080, toByteOffset: offset, as: UInt32.self)
-                }
+    private func show(_ page: Page) {
+        self.page = page
+        gtk_stack_set_visible_child_name(OpaquePointer(stack), page.rawValue)
+        let isStart = page == .grid || page == .empty || page == .widgets
+        gtk_widget_set_visible(back, isStart ? 0 : 1)
+        let count = arguments.urls.count
+        let text =
+            switch page {
+            case .viewer: arguments.urls[position].lastPathComponent
+            case .settings: "Settings"
+            case .widgets: "Widgets"
+            case .empty: "Gallery"
+            case .grid: arguments.title ?? (count == 1 ? "1 image" : "\(count) images")
             }
+        gtk_label_set_text(OpaquePointer(title), text)
+        gtk_window_set_title(Widgets.window(window), text)
+    }
+
+    private func showImages() {
+        grid.show(arguments.urls)
+        let text = (arguments.problems + ["Open a folder, or drop one here."]).joined(separator: "\n")
+        gtk_label_set_text(OpaquePointer(problems), text)
+        show(arguments.urls.isEmpty && arguments.measures == nil ? .empty : .grid)
+    }
+
+    private func goBack() {
+        if page == .viewer { viewer.close() }
+        show(arguments.urls.isEmpty ? .empty : .grid)
+    }
+
+    @discardableResult private func open(_ position: Int) -> DisplayLoad? {
+        guard arguments.urls.indices.contains(position) else { return nil }
+        self.position = position
+        show(.viewer)
+        return viewer.open(arguments.urls[position])
+    }
+
+    private func step(by places: Int) {
+        open(position + places)
+    }
+
+    /// - Returns: true if the key means something here.
+    private func press(_ key: Int32, isControl: Bool) -> Bool {
+        switch (key, page) {
+        case (GDK_KEY_F11, _):
+            let isFullscreen = gtk_window_is_fullscreen(Widgets.window(window)) != 0
+            isFullscreen
+                ? gtk_window_unfullscreen(Widgets.window(window)) : gtk_window_fullscreen(Widgets.window(window))
+        case (GDK_KEY_o, _) where isControl: chooseFolder()
+        case (GDK_KEY_q, _) where isControl: quit(0)
+        case (GDK_KEY_Escape, _) where gtk_window_is_fullscreen(Widgets.window(window)) != 0:
+            gtk_window_unfullscreen(Widgets.window(window))
+        case (GDK_KEY_Escape, .viewer), (GDK_KEY_Escape, .settings): goBack()
+        case (GDK_KEY_Left, .viewer): step(by: -1)
+        case (GDK_KEY_Right, .viewer): step(by: 1)
+        case (GDK_KEY_plus, .viewer), (GDK_KEY_equal, .viewer), (GDK_KEY_KP_Add, .viewer): viewer.scale(by: 1.25)
+        case (GDK_KEY_minus, .viewer), (GDK_KEY_KP_Subtract, .viewer): viewer.scale(by: 0.8)
+        case (GDK_KEY_1, .viewer): viewer.set(1)
+        case (GDK_KEY_0, .viewer): viewer.set(nil)
+        default: return false
         }
-        return Image(pixels: pixels.freeze())
-    }()
+        return true
+    }
 
-    // MARK: Screenshots
+    // MARK: Folders
 
-    /// Writes the window when everything that it shows has loaded and every transition has ended.
+    private func openSources(_ sources: [String]) {
+        (arguments.urls, arguments.problems) = ([], [])
+        arguments.add(sources)
+        if page == .viewer { viewer.close() }
+        showImages()
+    }
+
+    private func chooseFolder() {
+        guard chooser == nil else { return }
+        let chooser = gtk_file_chooser_native_new(
+            "Open a Folder", Widgets.window(window), GTK_FILE_CHOOSER_ACTION_SELECT_FOLDER, "_Open", "_Cancel")
+        self.chooser = chooser
+        guard let chooser else { return }
+        Widgets.connectNumber(UnsafeMutableRawPointer(chooser), "response") { [weak self] response in
+            let file = gtk_file_chooser_get_file(chooser)
+            let path = file.flatMap { g_file_get_path($0) }
+            if Int32(bitPattern: response) == GTK_RESPONSE_ACCEPT.rawValue, let path {
+                self?.openSources([String(cString: path)])
+            }
+            g_free(path)
+            if let file { g_object_unref(UnsafeMutableRawPointer(file)) }
+            g_object_unref(UnsafeMutableRawPointer(chooser))
+            self?.chooser = nil
+        }
+        gtk_native_dialog_show(UnsafeMutableRawPointer(chooser).assumingMemoryBound(to: GtkNativeDialog.self))
+    }
+
+    // MARK: Modes that end by themselves
+
+    /// Shows each image twice, and prints what came of it.
+    private func walk() {
+        Task {
+            var walk = Walk()
+            for pass in 1...2 {
+                for (index, url) in arguments.urls.enumerated() {
+                    guard let load = open(index) else { continue }
+                    walk.note(await load.result, of: url, pass: pass)
+                }
+                walk.endPass()
+            }
+            print(walk.report)
+            quit(walk.blackPictures.isEmpty ? 0 : 1)
+        }
+    }
+
+    /// Writes the window when everything that it shows has loaded and every transition has ended, or after a minute.
     private func takeScreenshot(_ file: String) {
         Task {
-            repeat { try? await Task.sleep(for: .milliseconds(50)) } while boundTiles == 0 || !pendingTiles.isEmpty
-            try? await Task.sleep(for: .milliseconds(600))
+            let end = ContinuousClock.now + .seconds(60)
+            while page == .grid, !grid.hasLoadedVisibleTiles, ContinuousClock.now < end {
+                try? await Task.sleep(for: .milliseconds(50))
+            }
+            if page == .viewer { await viewer.waitForEnd() }
+            try? await Task.sleep(for: .milliseconds(800))
             guard let image = WidgetCapture.image(of: window) else {
                 print("The window can't be written: it isn't shown.")
                 return quit(1)

@@ -3,7 +3,7 @@ import CGTK
 import Tintype
 import TintypeGTK
 
-/// The contents of the cache, with their limits, and buttons that remove them.
+/// The colors of the window, and the contents of the cache, with their limits, and buttons that remove them.
 @MainActor final class SettingsPage {
     let widget: WidgetPointer = gtk_box_new(GTK_ORIENTATION_VERTICAL, 12)
     private let memory: WidgetPointer = gtk_label_new(nil)
@@ -14,7 +14,14 @@ import TintypeGTK
     init() {
         gtk_widget_set_halign(widget, GTK_ALIGN_CENTER)
         gtk_widget_set_valign(widget, GTK_ALIGN_CENTER)
+        let dark: WidgetPointer = gtk_check_button_new_with_label("Dark colors")
+        let check = UnsafeMutableRawPointer(dark).assumingMemoryBound(to: GtkCheckButton.self)
+        gtk_check_button_set_active(check, ColorScheme.isDark ? 1 : 0)
+        Widgets.connect(dark, "toggled") {
+            ColorScheme.isDark = gtk_check_button_get_active(check) != 0
+        }
         let rows = [
+            dark,
             memory,
             limit(\.memory, cache.memory.configuration.capacity),
             Widgets.button(label: "Remove images from memory") { [weak self] in self?.removeAll(.memory) },
@@ -33,10 +40,12 @@ import TintypeGTK
         let pointer = OpaquePointer(number)
         gtk_spin_button_set_value(pointer, Double(capacity.bytes / 1_000_000))
         // The signal comes once the user has finished a number, not with each digit.
-        Widgets.connect(number, "value-changed") { [weak self] _ in
+        Widgets.connect(number, "value-changed") { [weak self] in
             self?.change(limit, to: Int(gtk_spin_button_get_value_as_int(pointer)))
         }
-        gtk_box_append(Widgets.box(row), gtk_label_new("Limit in MB"))
+        let label: WidgetPointer = gtk_label_new("Limit in MB")
+        Widgets.setName(of: number, "Limit in MB")
+        gtk_box_append(Widgets.box(row), label)
         gtk_box_append(Widgets.box(row), number)
         return row
     }

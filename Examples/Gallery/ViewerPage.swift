@@ -6,53 +6,129 @@ import TintypeGTK
 
 /// One image at any size.
 @MainActor final class ViewerPage {
-    let widget: WidgetPointer = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0)
+    let widget: WidgetPointer = gtk_overlay_new()
     private let picture = TintypePicture()
+    private let scrolled: WidgetPointer = gtk_scrolled_window_new()
+    private let bar: WidgetPointer = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6)
     private let label: WidgetPointer = gtk_label_new("Fit")
+    private let reason: WidgetPointer = gtk_label_new(nil)
     private var size = PixelSize.zero
-    /// The magnification; `nil` to fit the window.
+    /// The magnification, in pixels of the screen; `nil` to fit the window.
     private var zoom: Double?
+    /// The magnification at the beginning of a pinch.
+    private var pinched = 1.0
 
-    init() {
-        let scrolled: WidgetPointer = gtk_scrolled_window_new()
+    /// - Parameter step: goes to another image, by a number of places.
+    init(step: @escaping @MainActor (Int) -> Void) {
         gtk_scrolled_window_set_child(OpaquePointer(scrolled), picture.widget)
-        gtk_widget_set_vexpand(scrolled, 1)
-        let bar: WidgetPointer = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6)
+        gtk_overlay_set_child(OpaquePointer(widget), scrolled)
+        gtk_overlay_add_overlay(OpaquePointer(widget), bar)
         gtk_widget_set_halign(bar, GTK_ALIGN_CENTER)
+        gtk_widget_set_valign(bar, GTK_ALIGN_END)
+        gtk_widget_set_margin_bottom(bar, 12)
+        for name in ["toolbar", "osd"] { gtk_widget_add_css_class(bar, name) }
+        gtk_label_set_width_chars(OpaquePointer(label), 6)
         let buttons = [
+            Widgets.button(icon: "go-previous-symbolic", label: "Previous image") { step(-1) },
             Widgets.button(icon: "zoom-out-symbolic", label: "Smaller") { [weak self] in self?.scale(by: 0.8) },
             label,
             Widgets.button(icon: "zoom-in-symbolic", label: "Larger") { [weak self] in self?.scale(by: 1.25) },
             Widgets.button(icon: "zoom-original-symbolic", label: "Actual size") { [weak self] in self?.set(1) },
-            Widgets.button(icon: "zoom-fit-best-symbolic", label: "Fit") { [weak self] in self?.set(nil) },
+            Widgets.button(icon: "zoom-fit-best-symbolic", label: "Fit to window") { [weak self] in self?.set(nil) },
+            Widgets.button(icon: "go-next-symbolic", label: "Next image") { step(1) },
         ]
         for button in buttons { gtk_box_append(Widgets.box(bar), button) }
-        gtk_box_append(Widgets.box(widget), scrolled)
-        gtk_box_append(Widgets.box(widget), bar)
+        let retry = Widgets.button(label: "Try Again") { [weak self] in self?.picture.imageBinding.retry() }
+        picture.failure = .widget(
+            Widgets.statusPage(
+                icon: "image-missing-symbolic", title: "This Image Can’t Be Shown", text: reason, button: retry))
+        picture.onPhaseChange = { [weak self] _, phase in self?.show(phase) }
+        connectGestures()
     }
 
-    func open(_ url: URL) {
-        set(nil)
-        var request = ImageRequest(url, isProgressive: true)
-        request.scalesDownLargeImages = true
-        request.priority = .high
-        picture.setImage(request, indicator: .progress) { [weak self] event in
-            if case .finished(.success(let result)) = event { self?.size = result.image.size }
+    /// Zooms by Ctrl and the wheel, by a pinch, and by a double click.
+    private func connectGestures() {
+        if let scroll = gtk_event_controller_scroll_new(GTK_EVENT_CONTROLLER_SCROLL_VERTICAL) {
+            gtk_event_controller_set_propagation_phase(scroll, GTK_PHASE_CAPTURE)
+            Widgets.connectPair(UnsafeMutableRawPointer(scroll), "scroll") { [weak self] _, distance in
+                let modifiers = gtk_event_controller_get_current_event_state(scroll)
+                guard modifiers.rawValue & GDK_CONTROL_MASK.rawValue != 0 else { return false }
+                self?.scale(by: pow(1.1, -distance))
+                return true
+            }
+            gtk_widget_add_controller(scrolled, scroll)
+        }
+        if let pinch = gtk_gesture_zoom_new() {
+            Widgets.connect(UnsafeMutableRawPointer(pinch), "begin") { [weak self] in
+                if let self { pinched = zoom ?? fittedZoom }
+            }
+            Widgets.connectScale(UnsafeMutableRawPointer(pinch), "scale-changed") { [weak self] factor in
+                if let self { set(pinched * factor) }
+            }
+            gtk_widget_add_controller(scrolled, pinch)
         }
     }
 
-    func close() { picture.imageBinding.prepareForReuse() }
-
-    private func scale(by factor: Double) {
-        let fitted = min(
-            Double(gtk_widget_get_width(picture.widget)) / Double(max(1, size.width)),
-            Double(gtk_widget_get_height(picture.widget)) / Double(max(1, size.height)))
-        set(min(16, max(0.05, (zoom ?? fitted) * factor)))
+    /// Shows an image, from the memory cache at once.
+    /// - Returns: the load.
+    @discardableResult func open(_ url: URL) -> DisplayLoad {
+        set(nil)
+        size = .zero
+        picture.alternativeText = url.lastPathComponent
+        var request = ImageRequest(url, isProgressive: true)
+        request.scalesDownLargeImages = true
+        request.decode.allowsPartialImage = true
+        request.priority = .high
+        return picture.setImage(request, indicator: .progress)
     }
 
-    private func set(_ zoom: Double?) {
+    private func show(_ phase: DisplayPhase) {
+        switch phase {
+        case .image(let result): size = result.image.size
+        case .failure(let error): gtk_label_set_text(OpaquePointer(reason), "\(error)")
+        case .empty, .loading: break
+        }
+        // There is nothing to enlarge without an image.
+        if case .failure = phase { gtk_widget_set_sensitive(label, 0) } else { gtk_widget_set_sensitive(label, 1) }
+    }
+
+    /// Waits for the end of the load.
+    func waitForEnd() async { _ = await picture.imageBinding.load()?.result }
+
+    func close() { picture.imageBinding.prepareForReuse() }
+
+    // MARK: Zoom
+
+    private var screenScale: Double { Double(max(1, gtk_widget_get_scale_factor(picture.widget))) }
+
+    /// The magnification that fits the window.
+    private var fittedZoom: Double {
+        min(
+            Double(gtk_widget_get_width(scrolled)) / Double(max(1, size.width)),
+            Double(gtk_widget_get_height(scrolled)) / Double(max(1, size.height))) * screenScale
+    }
+
+    func scale(by factor: Double) { set((zoom ?? fittedZoom) * factor) }
+
+    /// - Parameter zoom: the pixels of the screen for a pixel of the image; `nil` to fit the window.
+    func set(_ zoom: Double?) {
+        guard zoom == nil || !size.isEmpty else { return }
+        let zoom = zoom.map { min(16, max(0.05, $0)) }
+        let adjustments = [
+            gtk_scrolled_window_get_hadjustment(OpaquePointer(scrolled)),
+            gtk_scrolled_window_get_vadjustment(OpaquePointer(scrolled)),
+        ]
+        // The middle stays where it is.
+        let ratio = (zoom ?? fittedZoom) / (self.zoom ?? fittedZoom)
+        for adjustment in adjustments where ratio.isFinite {
+            let (value, page) = (gtk_adjustment_get_value(adjustment), gtk_adjustment_get_page_size(adjustment))
+            let target = (value + page / 2) * ratio - page / 2
+            gtk_adjustment_set_upper(adjustment, max(gtk_adjustment_get_upper(adjustment) * ratio, page))
+            gtk_adjustment_set_value(adjustment, target)
+        }
         self.zoom = zoom
-        let (width, height) = zoom.map { (Double(size.width) * $0, Double(size.height) * $0) } ?? (-1, -1)
+        let (width, height) =
+            zoom.map { (Double(size.width) * $0 / screenScale, Double(size.height) * $0 / screenScale) } ?? (-1, -1)
         gtk_widget_set_size_request(picture.widget, Int32(min(width, 32_000)), Int32(min(height, 32_000)))
         gtk_label_set_text(OpaquePointer(label), zoom.map { "\(Int(($0 * 100).rounded())) %" } ?? "Fit")
     }

@@ -11,9 +11,11 @@ struct ShowCommand: AsyncParsableCommand {
         discussion: """
             The protocol is the best that the terminal says it understands: Kitty's graphics, iTerm2's inline images, sixels, or \
             else half blocks. Inside tmux, kitty and iterm2 need `set -g allow-passthrough on`. Images are shrunk to fit into the \
-            terminal. Animations play as often as they say, one that repeats forever until Ctrl-C; among several images, once.
+            terminal, also when its window changes while an animation plays. Animations play as often as they say, one that \
+            repeats forever until Ctrl-C; among several images, once.
 
-            If the output is no terminal, only the first frame is shown.
+            If the output is no terminal, or TERM is dumb, only the first frame is shown, and drawn with characters, without \
+            escape sequences; so are half blocks if NO_COLOR is set. --protocol overrides it.
 
             Exit status: 0 if all images were shown, 1 if one failed (the others are shown), 64 for wrong usage, 130 after \
             Ctrl-C.
@@ -24,7 +26,8 @@ struct ShowCommand: AsyncParsableCommand {
 
     @Option(
         name: .customLong("protocol"),
-        help: ArgumentHelp("The protocol: kitty, iterm2, sixel, or blocks. (default: detected)", valueName: "name"))
+        help: ArgumentHelp(
+            "The protocol: kitty, iterm2, sixel, blocks, or text. (default: detected)", valueName: "name"))
     var graphics: TerminalProtocol?
 
     @Option(help: ArgumentHelp("Play an animation this many times; 0 for forever.", valueName: "n"))
@@ -56,16 +59,25 @@ struct ShowCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await Interruption.handled {
-            try await run(Console.standard, terminal: .current(asks: graphics == nil || graphics != .blocks))
+            try await run(Console.standard, terminal: .current(asks: asksTerminal))
         }
     }
 
-    /// - Parameter clock: the clock of animations.
-    func run(_ console: Console, terminal: Terminal, clock: some Clock<Duration> = ContinuousClock()) async throws {
+    /// True if the protocol, or the size of a cell, depends on the terminal.
+    private var asksTerminal: Bool { graphics.map { ![.blocks, .text].contains($0) } ?? true }
+
+    /// - Parameters:
+    ///   - sizes: returns the sizes of the terminal's window, each when it changes.
+    ///   - clock: the clock of animations.
+    func run(
+        _ console: Console, terminal: Terminal,
+        sizes: @escaping @Sendable () -> AsyncStream<CellSize> = Terminal.sizes,
+        clock: some Clock<Duration> = ContinuousClock()
+    ) async throws {
         var failed = false
         for (number, source) in images.enumerated() where !Task.isCancelled {
             do throws(ImageError) {
-                try await show(source, number: number, console, terminal, clock)
+                try await show(source, number: number, console, terminal, sizes, clock)
             } catch {
                 guard !error.isCancellation else { break }
                 failed = true
@@ -76,7 +88,8 @@ struct ShowCommand: AsyncParsableCommand {
     }
 
     private func show(
-        _ source: String, number: Int, _ console: Console, _ terminal: Terminal, _ clock: some Clock<Duration>
+        _ source: String, number: Int, _ console: Console, _ terminal: Terminal,
+        _ sizes: @Sendable () -> AsyncStream<CellSize>, _ clock: some Clock<Duration>
     ) async throws(ImageError) {
         let graphics = graphics ?? terminal.graphics
         let room = size.map { CellSize(columns: $0.box.width, rows: $0.box.height) }
@@ -85,16 +98,16 @@ struct ShowCommand: AsyncParsableCommand {
         options.thumbnailSize = layout.box
         options.allowsUpscaling = size != nil
         options.page = page.index ?? 0
-        options.firstFrameOnly = firstFrame || (!terminal.isInteractive && loop == nil)
+        options.firstFrameOnly = firstFrame || (!terminal.isInteractive && (loop == nil || graphics == .text))
         let image = try await image(source, options)
-        let picture = TerminalPicture(
+        var picture = TerminalPicture(
             graphics: graphics, terminal: terminal, layout: layout,
             id: (Int(ProcessInfo.processInfo.processIdentifier) + number) % 255 + 1)
         guard terminal.isInteractive || image.isAnimated else {
             console.draw(try picture.text(image.pixels))
             return
         }
-        let cells = layout.cells(of: image.size)
+        var cells = layout.cells(of: image.size)
         if terminal.isInteractive { Interruption.lastWords.withLock { $0 = Terminal.showCursor } }
         console.draw(picture.begin(cells))
         defer {
@@ -111,9 +124,31 @@ struct ShowCommand: AsyncParsableCommand {
         } else if images.count > 1, image.loopCount == 0 {
             player.loopCount = 1
         }
+        let newSize = Lock<CellSize?>(nil)
+        let resizing = Task { [sizes = sizes()] in
+            for await size in sizes {
+                newSize.withLock { $0 = size }
+                // The frame is drawn anew.
+                player.seek(toFrame: player.currentFrameIndex, loop: player.completedLoops)
+            }
+        }
+        defer { resizing.cancel() }
         for await frame in player.frames {
             guard !console.isClosed else { break }
-            console.draw(try picture.frame(frame.pixels))
+            if terminal.isInteractive, let size = newSize.withLock({ $0.take() }) {
+                console.draw(picture.clear())
+                picture = picture.resized(to: size, room: room)
+                cells = picture.layout.cells(of: picture.layout.fitted(image.size))
+                console.draw(picture.begin(cells))
+            }
+            let fitted = picture.layout.fitted(frame.pixels.size)
+            let shown =
+                fitted == frame.pixels.size
+                ? frame.pixels
+                : try Image(pixels: frame.pixels).transformed(
+                    ImageTransformers.resize(width: fitted.width, height: fitted.height, mode: .fill)
+                ).pixels
+            console.draw(try picture.frame(shown))
         }
     }
 

@@ -196,6 +196,7 @@ public import FoundationEssentials
             endInheritedTasks()
             self.progress = progress
             if isCurrent { activeIndicator?.update(fraction: progress.fraction) }
+            binding?.phaseChanged(self)
             settings.onEvent?(event)
         case .preview(let image):
             if isCurrent, !settings.isReload, !settings.options.contains(.avoidAutoSetImage) { showPreview(image) }

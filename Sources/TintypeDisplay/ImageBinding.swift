@@ -56,6 +56,8 @@
         previous?.supersede(cancels: !settings.options.contains(.avoidAutoCancelImage))
         // The end of the previous load is reported to the program, which may have asked for another image.
         load.begin()
+        // A load that has ended has told so.
+        if load.end == nil { phaseChanged(load) }
         return load
     }
 
@@ -83,8 +85,17 @@
         return setImage(request, in: slot, settings: load.settings)
     }
 
-    /// Loads the images of all slots again whose display wants them otherwise now, for example at another size. Meanwhile the slots keep
-    /// their contents.
+    /// Loads the images of all slots again whose load failed, unless the manager remembers the failure, for a display that appears again.
+    package func repeatFailed() {
+        for state in slots.values {
+            guard let load = state.load, case .failure(let error)? = load.end, !error.isCancellation,
+                let request = load.request
+            else { continue }
+            _ = setImage(request, in: load.slot, settings: load.settings)
+        }
+    }
+
+    /// Loads the images of all slots again whose display wants them otherwise now, for example at another size. Meanwhile the slots keep what they show.
     ///
     /// A load that is under way goes on with the new wishes. A load that has ended isn't reported again, and a load that failed or was
     /// canceled isn't repeated.
@@ -115,6 +126,7 @@
         for (slot, state) in old {
             state.load?.supersede(cancels: true)
             display?.show(nil, in: slot)
+            display?.phaseChanged(of: slot)
         }
         cancelAll()
     }
@@ -144,7 +156,14 @@
 
     func isCurrent(_ load: DisplayLoad) -> Bool { slots[load.slot]?.load === load }
 
-    func didEnd(_ load: DisplayLoad) { running[ObjectIdentifier(load)] = nil }
+    func didEnd(_ load: DisplayLoad) {
+        running[ObjectIdentifier(load)] = nil
+        phaseChanged(load)
+    }
+
+    func phaseChanged(_ load: DisplayLoad) {
+        if isCurrent(load) { display?.phaseChanged(of: load.slot) }
+    }
 
     func shownKey(in slot: ImageSlot) -> ImageKey? { slots[slot]?.shownKey }
 

@@ -40,6 +40,10 @@ public import FoundationEssentials
     /// - Parameter slot: the slot.
     func playsAnimations(in slot: ImageSlot) -> Bool
 
+    /// Tells the display that the state of a slot has changed: a load has begun, has progress, has ended, or was forgotten. By default, nothing happens.
+    /// - Parameter slot: the slot, whose state is ``ImageBinding/phase(of:)``.
+    func phaseChanged(of slot: ImageSlot)
+
     /// Plays an animation in place of its first frame, which the slot shows.
     /// - Parameters:
     ///   - animation: the animation.
@@ -60,6 +64,7 @@ extension ImageDisplay {
     public func indicator(_ style: IndicatorStyle, in slot: ImageSlot) -> (any ImageIndicator)? { nil }
     public func playsAnimations(in slot: ImageSlot) -> Bool { false }
     public func play(_ animation: AnimatedImage, in slot: ImageSlot) {}
+    public func phaseChanged(of slot: ImageSlot) {}
 
     /// Shows the image of a request. The previous load of the slot is canceled first.
     ///

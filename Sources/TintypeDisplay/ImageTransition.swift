@@ -8,6 +8,13 @@ public struct ImageTransition: Sendable {
         case crossDissolve
         /// The new image moves in from an edge, and pushes the old out.
         case slide(from: Edge)
+        /// The old image turns around an axis through its middle, and shows the new one on its back.
+        case flip(Axis)
+    }
+
+    /// A direction in a display.
+    public enum Axis: Sendable, Hashable, CaseIterable {
+        case horizontal, vertical
     }
 
     /// A side of a display.
@@ -26,6 +33,8 @@ public struct ImageTransition: Sendable {
     public var effect: Effect
     /// The duration; zero or less shows the image at once.
     public var duration: Duration
+    /// The visible part of the change, from 0 to 1, at a part of the duration. By default, a change begins and ends slowly.
+    public var easing: @Sendable (Double) -> Double = { $0 * $0 * (3 - 2 * $0) }
     /// A closure that is called before the image is shown.
     public var prepare: (@MainActor @Sendable (DisplayedImage) -> Void)?
     /// A closure that is called once at the end, with false if the transition was interrupted.
@@ -54,12 +63,20 @@ public struct ImageTransition: Sendable {
         ImageTransition(.slide(from: edge), duration: duration(seconds))
     }
 
-    /// Returns the completed part of the change, from 0 to 1. It starts and ends slowly.
-    /// - Parameter elapsed: the time since the start.
+    /// Returns a transition in which the old image turns around, and shows the new one on its back.
+    /// - Parameters:
+    ///   - axis: the axis around which they turn.
+    ///   - seconds: the duration in seconds.
+    public static func flip(_ axis: Axis = .vertical, _ seconds: Double = 0.5) -> ImageTransition {
+        ImageTransition(.flip(axis), duration: duration(seconds))
+    }
+
+    /// Returns the completed part of the change, from 0 to 1, by ``easing``.
+    /// - Parameter elapsed: the time since the beginning.
     public func fraction(after elapsed: Duration) -> Double {
         guard duration > .zero, elapsed < duration else { return 1 }
-        let linear = max(0, elapsed / duration)
-        return linear * linear * (3 - 2 * linear)
+        let part = easing(max(0, elapsed / duration))
+        return part > 0 ? min(1, part) : 0
     }
 
     /// A duration of an hour at most; zero for numbers that are none.

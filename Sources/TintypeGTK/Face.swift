@@ -10,20 +10,28 @@ internal import TintypeDisplay
     private var contents: [ImageSlot: FaceContent] = [:]
     /// The slots in order of precedence: the first slot with contents is shown.
     var order: [ImageSlot] { didSet { redraw() } }
+    /// The size that the layout keeps, in application pixels, whatever is shown; `nil` for that of the image.
+    var expectedSize: PixelSize? { didSet { redraw() } }
 
     init(_ order: [ImageSlot]) {
         self.order = order
         paintable = tintype_paintable_new(
-            { context, snapshot, width, height in
+            { context, snapshot, width, height, fit in
                 guard let face = WeakBox<Face>.object(context), let snapshot else { return }
                 // Sendable: widgets are drawn on the first thread, which is the main actor's.
                 nonisolated(unsafe) let pointer = snapshot
-                MainActor.assumeIsolated { face.shown?.draw(pointer, width, height) }
+                MainActor.assumeIsolated { face.shown?.draw(pointer, width, height, GtkContentFit(UInt32(fit))) }
             }, WeakBox(self).retained(), { WeakBox<Face>.release($0) })
     }
 
     isolated deinit {
         if let paintable { g_object_unref(UnsafeMutableRawPointer(paintable)) }
+    }
+
+    /// Shows the face in the whole area of a `GtkPicture`, below the children of the picture.
+    /// - Parameter isMeasured: false if the images don't count in the size of the picture.
+    func show(in picture: WidgetPointer, isMeasured: Bool) {
+        tintype_paintable_show_in(paintable, OpaquePointer(picture), isMeasured ? 1 : 0)
     }
 
     func content(of slot: ImageSlot) -> FaceContent {
@@ -57,20 +65,20 @@ internal import TintypeDisplay
         redraw()
     }
 
-    func advance(to time: Duration) -> FaceContent.Need {
+    /// - Parameter isStill: true for users who asked for reduced motion.
+    func advance(to time: Duration, isStill: Bool) -> FaceContent.Need {
         let shown = shown
         // The others are invisible, and loads may wait for the ends of their transitions.
         for content in contents.values where content !== shown { content.endTransition(isFinished: true) }
         guard let shown else { return .nothing }
-        let (isNew, need) = shown.advance(to: time)
+        let (isNew, need) = shown.advance(to: time, isStill: isStill)
         if isNew { redraw() }
         return need
     }
 
     func redraw() {
-        let size = shown?.texture?.pointSize
-        tintype_paintable_set_size(paintable, Int32(size?.width ?? 0), Int32(size?.height ?? 0))
+        let size = expectedSize.map { (width: Double($0.width), height: Double($0.height)) } ?? shown?.texture?.size
+        tintype_paintable_set_size(paintable, size?.width ?? 0, size?.height ?? 0)
     }
 }
-
 #endif

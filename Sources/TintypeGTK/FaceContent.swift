@@ -1,5 +1,6 @@
 #if GTK
 internal import CGTK
+internal import Glibc
 internal import TintypeDisplay
 
 /// The contents of a slot of a widget: an image, the image that it replaces, an animation, and an indicator.
@@ -13,13 +14,15 @@ internal import TintypeDisplay
 
     private struct Transition {
         var transition: ImageTransition
-        var previous: Texture?
+        var previous: ScaledTexture?
         var start: Duration?
         var fraction = 0.0
         var completion: @MainActor (Bool) -> Void
     }
 
-    private(set) var texture: Texture?
+    private(set) var texture: ScaledTexture?
+    /// True if the slot was emptied, and shows what stands in for an image.
+    var isEmptied = false
     private var image: Image?
     private(set) var player: AnimatedImagePlayer?
     private var waker = 0
@@ -27,14 +30,14 @@ internal import TintypeDisplay
     private var transition: Transition?
     private var scale = 1.0
 
-    /// Shows an image at once; `nil` shows nothing. The present image stays, and goes on playing.
-    /// - Parameter plays: false to stop playback.
-    func show(_ image: Image?, scale: Double, plays: Bool = true) {
+    /// Shows an image at once; `nil` shows nothing. What is shown already stays, and goes on playing.
+    func show(_ image: Image?, scale: Double) {
         endTransition(isFinished: false)
-        guard !isShown(image, scale: scale) || player != nil && !plays else { return }
-        if player == nil || !plays || player?.image !== image?.animation || scale != self.scale {
+        isEmptied = image == nil
+        guard !isShown(image, scale: scale) else { return }
+        if player == nil || player?.image !== image?.animation || scale != self.scale {
             releasePlayer()
-            texture = image.flatMap { Texture($0.pixels, scale: scale) }
+            texture = image.flatMap { ScaledTexture($0.pixels, scale: scale) }
         }
         (self.image, self.scale) = (image, scale)
     }
@@ -53,12 +56,17 @@ internal import TintypeDisplay
         self.transition = Transition(transition: transition, previous: previous, completion: completion)
     }
 
-    /// - Parameter waker: Called on any thread when the player may have something new to show, as after its `play()`.
-    func play(_ animation: AnimatedImage, waker: @escaping @Sendable () -> Void) {
+    /// - Parameters:
+    ///   - isPlaying: false to show the first frame until the player is told to play.
+    ///   - waker: called on any thread when the player may have something new to show, as after its `play()`.
+    func play(
+        _ animation: AnimatedImage, _ settings: PlaybackSettings, isPlaying: Bool, waker: @escaping @Sendable () -> Void
+    ) {
         guard player?.image !== animation else { return }
         releasePlayer()
-        if texture == nil { texture = Texture(animation.poster.pixels, scale: scale) }
-        let player = AnimatedImagePlayer(animation)
+        if texture == nil { texture = ScaledTexture(animation.poster.pixels, scale: scale) }
+        let player = AnimatedImagePlayer(animation, isPlaying: isPlaying)
+        settings.apply(to: player)
         self.waker = player.addWaker(waker)
         self.player = player
     }
@@ -78,12 +86,12 @@ internal import TintypeDisplay
 
     /// Moves everything to a time.
     /// - Returns: true if there is something new to draw, and the need for another call.
-    func advance(to time: Duration) -> (isNew: Bool, Need) {
+    func advance(to time: Duration, isStill: Bool) -> (isNew: Bool, Need) {
         var (isNew, need) = (false, Need.nothing)
         if let player {
             let update = player.advance(to: time)
             if update.isNew, let frame = update.frame {
-                texture = Texture(frame.pixels, scale: scale)
+                texture = ScaledTexture(frame.pixels, scale: scale)
                 isNew = true
             }
             if let delay = update.delay {
@@ -100,7 +108,7 @@ internal import TintypeDisplay
             if moving.fraction >= 1 { endTransition(isFinished: true) } else { need = .nextFrame }
             isNew = true
         }
-        if let indicator, indicator.isActive {
+        if let indicator, indicator.isActive, !isStill {
             indicator.advance(to: time)
             isNew = true
             need = .nextFrame
@@ -110,70 +118,66 @@ internal import TintypeDisplay
 
     // MARK: Drawing
 
-    func draw(_ snapshot: OpaquePointer, _ width: Double, _ height: Double) {
-        let bounds = Self.rect(0, 0, width, height)
+    func draw(_ snapshot: OpaquePointer, _ width: Double, _ height: Double, _ fit: GtkContentFit) {
+        func append(_ texture: ScaledTexture?, dx: Double = 0, dy: Double = 0) {
+            guard let texture else { return }
+            var place = Placement.moved(
+                Placement.place(texture.size, width: width, height: height, fit: fit), dx, dy)
+            gtk_snapshot_append_texture(snapshot, texture.texture.pointer, &place)
+        }
         if let transition {
-            draw(transition, snapshot, bounds)
-        } else if let texture {
-            append(texture, snapshot, bounds)
+            draw(transition, snapshot, width, height, append)
+        } else {
+            append(texture)
         }
         if let indicator, indicator.isActive { indicator.draw(snapshot, width, height) }
     }
 
-    private func draw(_ transition: Transition, _ snapshot: OpaquePointer, _ bounds: graphene_rect_t) {
+    /// - Parameter append: draws an image where the widget shows it, or beside that.
+    private func draw(
+        _ transition: Transition, _ snapshot: OpaquePointer, _ width: Double, _ height: Double,
+        _ append: (ScaledTexture?, _ dx: Double, _ dy: Double) -> Void
+    ) {
+        let fraction = transition.fraction
         switch transition.transition.effect {
         case .crossDissolve:
-            gtk_snapshot_push_cross_fade(snapshot, transition.fraction)
-            if let previous = transition.previous { append(previous, snapshot, Self.fitted(previous, bounds)) }
+            gtk_snapshot_push_cross_fade(snapshot, fraction)
+            append(transition.previous, 0, 0)
             gtk_snapshot_pop(snapshot)
-            if let texture { append(texture, snapshot, bounds) }
+            append(texture, 0, 0)
             gtk_snapshot_pop(snapshot)
         case .slide(let edge):
-            let (width, height) = (bounds.size.width, bounds.size.height)
-            let (dx, dy): (Float, Float) =
-                switch edge {
-                case .left: (-width, 0)
-                case .right: (width, 0)
-                case .top: (0, -height)
-                case .bottom: (0, height)
-                }
-            let fraction = Float(transition.fraction)
-            withUnsafePointer(to: bounds) { gtk_snapshot_push_clip(snapshot, $0) }
-            if let previous = transition.previous {
-                let place = Self.fitted(previous, bounds)
-                append(previous, snapshot, Self.moved(place, -dx * fraction, -dy * fraction))
-            }
-            if let texture {
-                append(texture, snapshot, Self.moved(bounds, dx * (1 - fraction), dy * (1 - fraction)))
-            }
+            let (dx, dy) = (edge.direction.x * width, edge.direction.y * height)
+            var bounds = Placement.rect(0, 0, width, height)
+            gtk_snapshot_push_clip(snapshot, &bounds)
+            append(transition.previous, -dx * fraction, -dy * fraction)
+            append(texture, dx * (1 - fraction), dy * (1 - fraction))
             gtk_snapshot_pop(snapshot)
+        case .flip(let axis):
+            // The old image turns until only its edge is seen, and then the new one. Without perspective, which not all renderers of GTK have.
+            let isOld = fraction < 0.5
+            let length = Float(max(0.001, abs(cos(fraction * .pi))))
+            var center = graphene_point_t(x: Float(width / 2), y: Float(height / 2))
+            var back = graphene_point_t(x: -center.x, y: -center.y)
+            gtk_snapshot_save(snapshot)
+            gtk_snapshot_translate(snapshot, &center)
+            gtk_snapshot_scale(snapshot, axis == .vertical ? length : 1, axis == .vertical ? 1 : length)
+            gtk_snapshot_translate(snapshot, &back)
+            append(isOld ? transition.previous : texture, 0, 0)
+            gtk_snapshot_restore(snapshot)
         }
     }
+}
 
-    private func append(_ texture: Texture, _ snapshot: OpaquePointer, _ bounds: graphene_rect_t) {
-        withUnsafePointer(to: bounds) { gtk_snapshot_append_texture(snapshot, texture.pointer, $0) }
-    }
-
-    /// The place of a texture in its own proportions, in the middle of a rectangle.
-    private static func fitted(_ texture: Texture, _ bounds: graphene_rect_t) -> graphene_rect_t {
-        let (width, height) = texture.pointSize
-        let (outerWidth, outerHeight) = (Double(bounds.size.width), Double(bounds.size.height))
-        let factor = min(outerWidth / width, outerHeight / height)
-        return rect(
-            (outerWidth - width * factor) / 2, (outerHeight - height * factor) / 2, width * factor, height * factor)
-    }
-
-    private static func moved(_ rect: graphene_rect_t, _ dx: Float, _ dy: Float) -> graphene_rect_t {
-        var rect = rect
-        rect.origin.x += dx
-        rect.origin.y += dy
-        return rect
-    }
-
-    static func rect(_ x: Double, _ y: Double, _ width: Double, _ height: Double) -> graphene_rect_t {
-        graphene_rect_t(
-            origin: graphene_point_t(x: Float(x), y: Float(y)),
-            size: graphene_size_t(width: Float(width), height: Float(height)))
+extension ImageTransition.Edge {
+    /// The direction from the middle to the edge.
+    fileprivate var direction: (x: Double, y: Double) {
+        switch self {
+        case .left: (-1, 0)
+        case .right: (1, 0)
+        case .top: (0, -1)
+        case .bottom: (0, 1)
+        }
     }
 }
 #endif

@@ -1,8 +1,9 @@
 #if GTK
 internal import CGTK
+internal import CGTKShim
 public import TintypeDisplay
 
-/// A GTK widget that shows images: the part that pictures and buttons have in common.
+/// A GTK widget that shows images: the part that pictures, avatars, and buttons have in common.
 @MainActor public class ImageWidget: ImageDisplay {
     /// The widget, which the object retains.
     public let widget: WidgetPointer
@@ -17,13 +18,74 @@ public import TintypeDisplay
 
     isolated deinit { g_object_unref(UnsafeMutableRawPointer(widget)) }
 
-    /// The largest displayed size of images, in application pixels; `nil`, the default, for images in full.
+    // MARK: Sizes
+
+    /// The largest size at which images are shown, in application pixels; `nil`, the default, for images in full.
     ///
-    /// Images are decoded as thumbnails of this size times the scale factor of the screen. A request with a thumbnail size of its own keeps
-    /// that.
+    /// Images are decoded as thumbnails of this size times the scale factor of the screen; where the content fit of the picture is “cover”, they cover it. A
+    /// request with a thumbnail size of its own keeps that.
     public var decodeSize: PixelSize? {
         get { state.decodeSize }
         set { state.decodeSize = newValue }
+    }
+
+    /// The natural size, in application pixels, with or without an image, so that the layout doesn't jump when one comes; `nil`, the default, for
+    /// that of the image. An image of other proportions is placed in it by the content fit.
+    public var expectedSize: PixelSize? {
+        get { state.expectedSize }
+        set { state.expectedSize = newValue }
+    }
+
+    // MARK: What stands in for an image
+
+    /// The content until there is an image; `nil`, the default, for nothing. A placeholder of a load has precedence.
+    ///
+    /// This and the two others need a `GtkPicture` or a `GtkButton`: a `GtkImage` of the program shows images only.
+    public var placeholder: WidgetContent? {
+        get { state.placeholder?.content }
+        set { state.placeholder = state.standIn(newValue) }
+    }
+
+    /// The content if a load fails and no image is there; `nil`, the default, for ``placeholder``. The reason is the tooltip of the widget,
+    /// unless the program has set one.
+    public var failure: WidgetContent? {
+        get { state.failure?.content }
+        set { state.failure = state.standIn(newValue) }
+    }
+
+    /// The content during loads that ask for an indicator; `nil`, the default, for a spinner or a bar that the library draws. A `GtkSpinner` spins, and
+    /// a `GtkProgressBar` fills.
+    public var indicator: WidgetContent? {
+        get { state.indicator?.content }
+        set { state.indicator = state.standIn(newValue) }
+    }
+
+    // MARK: Loads
+
+    /// A closure that is called whenever the state of a slot changes: a load begins, has progress, ends, or is forgotten.
+    public var onPhaseChange: (@MainActor (ImageSlot, DisplayPhase) -> Void)? {
+        get { state.onPhaseChange }
+        set { state.onPhaseChange = newValue }
+    }
+
+    /// The name of the image for people who don't see it; `nil`, the default, for none. While an image is being loaded, assistive technology is told
+    /// that the widget is busy.
+    public var alternativeText: String? {
+        didSet {
+            if GObjects.isA(widget, gtk_picture_get_type()) {
+                gtk_picture_set_alternative_text(OpaquePointer(widget), alternativeText)
+            }
+            // For GTK before 4.10, the alternative text is a description, and no name.
+            tintype_set_accessible_label(widget, alternativeText)
+        }
+    }
+
+    // MARK: Animations
+
+    /// The way in which animations are played: those that are shown now, and later ones.
+    public var playback: PlaybackSettings {
+        get { state.playback }
+        set { state.playback = newValue }
     }
 
     // MARK: ImageDisplay

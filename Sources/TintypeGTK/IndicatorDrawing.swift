@@ -85,7 +85,7 @@ internal import TintypeDisplay
         _ height: Double
     ) {
         var rgba = GdkRGBA(red: color.0, green: color.1, blue: color.2, alpha: color.3)
-        var rect = FaceContent.rect(x, y, width, height)
+        var rect = Placement.rect(x, y, width, height)
         gtk_snapshot_append_color(snapshot, &rgba, &rect)
     }
 }

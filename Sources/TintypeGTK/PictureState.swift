@@ -1,44 +1,95 @@
 #if GTK
 internal import CGTK
+internal import CGTKShim
 internal import TintypeDisplay
 
 /// The images of a widget that shows them in its faces.
 @MainActor final class PictureState: WidgetState, ImageDisplay {
     private let manager: ImageManager?
-    var playsAnimations = true
     var decodeSize: PixelSize?
+    var onPhaseChange: (@MainActor (ImageSlot, DisplayPhase) -> Void)?
     private let face: (ImageSlot) -> Face?
+    /// The `GtkPicture` that shows what stands in for the image of ``mainSlot``; `nil` if there is none.
+    private let front: WidgetPointer?
+    private let mainSlot: ImageSlot
+    /// True if assistive technology was told that the widget is loading.
+    private(set) var isBusy = false
+    private var hasReason = false
+    private var motionHandler: gulong = 0
 
-    /// - Parameter face: returns the face that shows a slot.
+    /// - Parameters:
+    ///   - front: the `GtkPicture` that shows what stands in for an image; `nil` if there is none.
+    ///   - mainSlot: the slot of that image.
+    ///   - face: returns the face that shows a slot.
     init(
-        _ widget: WidgetPointer, manager: ImageManager?, faces: [Face], face: @escaping (ImageSlot) -> Face?
+        _ widget: WidgetPointer, manager: ImageManager?, faces: [Face], front: WidgetPointer?,
+        mainSlot: ImageSlot, face: @escaping (ImageSlot) -> Face?
     ) {
         self.manager = manager
         self.face = face
+        self.front = front
+        self.mainSlot = mainSlot
         super.init(widget, faces: faces)
+        // Earlier than the widget that it may be in.
+        if let front { GObjects.connect(front, "destroy") { [weak self] in self?.removeStandIns() } }
+    }
+
+    isolated deinit {
+        if motionHandler != 0, let settings = gtk_settings_get_default() {
+            g_signal_handler_disconnect(UnsafeMutableRawPointer(settings), motionHandler)
+        }
     }
 
     override func makeBinding() -> ImageBinding { ImageBinding(self, manager: manager) }
 
     private func content(_ slot: ImageSlot) -> FaceContent? { face(slot)?.content(of: slot) }
 
-    private func scale(of image: Image) -> Double {
-        // Thumbnails were made for the screen's pixels.
-        decodeSize == nil ? image.scale : max(image.scale, scaleFactor)
-    }
+    // MARK: Sizes
 
     func adapted(_ request: ImageRequest, for slot: ImageSlot) -> ImageRequest {
         guard let decodeSize, request.thumbnailSize == nil else { return request }
         var request = request
         request.thumbnailSize = PixelSize(
-            width: Int(min(1e6, Double(decodeSize.width) * scaleFactor)),
-            height: Int(min(1e6, Double(decodeSize.height) * scaleFactor)))
+            width: Int(min(1e6, Double(decodeSize.width) * scaleFactor).rounded(.up)),
+            height: Int(min(1e6, Double(decodeSize.height) * scaleFactor).rounded(.up)))
+        if coversArea { request.decode.coversThumbnailSize = true }
         return request
     }
 
+    private var coversArea: Bool {
+        front.map { gtk_picture_get_content_fit(OpaquePointer($0)) == GTK_CONTENT_FIT_COVER } ?? false
+    }
+
+    /// The pixels of an image per application pixel. A thumbnail has those of the screen, and is shown as large on every screen; any other image
+    /// has its own.
+    private func scale(of content: DisplayedImage, in slot: ImageSlot) -> Double {
+        let image = content.image
+        guard let decodeSize, !decodeSize.isEmpty, content.role == .image || content.role == .preview,
+            imageBinding.load(in: slot)?.request?.thumbnailSize == nil
+        else { return image.scale }
+        let source = image.properties.sourceSize ?? image.size
+        guard !source.isEmpty else { return image.scale }
+        func factor(_ pixelsPerPoint: Double) -> Double {
+            let horizontal = Double(decodeSize.width) * pixelsPerPoint / Double(source.width)
+            let vertical = Double(decodeSize.height) * pixelsPerPoint / Double(source.height)
+            return min(1, coversArea ? max(horizontal, vertical) : min(horizontal, vertical))
+        }
+        let shrunk =
+            image.isTransformed ? factor(scaleFactor) : Double(image.size.width) / Double(source.width)
+        return image.scale * shrunk / factor(image.scale)
+    }
+
+    /// The size that the layout keeps, in application pixels.
+    var expectedSize: PixelSize? {
+        get { face(mainSlot)?.expectedSize }
+        set { face(mainSlot)?.expectedSize = newValue }
+    }
+
+    // MARK: Showing
+
     func show(_ content: DisplayedImage?, in slot: ImageSlot) {
-        self.content(slot)?.show(
-            content?.image, scale: content.map { scale(of: $0.image) } ?? 1, plays: playsAnimations)
+        self.content(slot)?.show(content?.image, scale: content.map { scale(of: $0, in: slot) } ?? 1)
+        updateStandIns()
         needsTick()
     }
 
@@ -47,23 +98,120 @@ internal import TintypeDisplay
         completion: @escaping @MainActor (Bool) -> Void
     ) {
         guard let place = self.content(slot), widget != nil else { return completion(false) }
-        place.show(content.image, scale: scale(of: content.image), with: transition, completion: completion)
+        var transition = transition
+        if reducesMotion { transition.duration = .zero }
+        place.show(content.image, scale: scale(of: content, in: slot), with: transition, completion: completion)
+        updateStandIns()
         needsTick()
     }
 
     func indicator(_ style: IndicatorStyle, in slot: ImageSlot) -> (any ImageIndicator)? {
+        if slot == mainSlot, let indicator { return WidgetIndicator(indicator) }
         let indicator = IndicatorDrawing(style) { [weak self] in self?.needsTick() }
         content(slot)?.indicator = indicator
         return indicator
     }
 
-    func playsAnimations(in slot: ImageSlot) -> Bool { playsAnimations }
+    func phaseChanged(of slot: ImageSlot) {
+        guard let widget else { return }
+        let phase = imageBinding.phase(of: slot)
+        if case .empty = phase { content(slot)?.isEmptied = false }
+        if slot == mainSlot {
+            updateStandIns()
+            updateTooltip(widget)
+        }
+        let isBusy = imageBinding.activeLoads > 0
+        if isBusy != self.isBusy { tintype_set_busy(widget, isBusy ? 1 : 0) }
+        self.isBusy = isBusy
+        onPhaseChange?(slot, phase)
+    }
+
+    // MARK: Animations
+
+    var playback = PlaybackSettings() {
+        didSet { for player in faces.flatMap(\.players) { playback.apply(to: player, replacing: oldValue) } }
+    }
+
+    func playsAnimations(in slot: ImageSlot) -> Bool { true }
 
     func play(_ animation: AnimatedImage, in slot: ImageSlot) {
-        content(slot)?.play(animation) { [bell] in bell.ring() }
+        let isPlaying = playback.isAutomatic && !reducesMotion
+        content(slot)?.play(animation, playback, isPlaying: isPlaying) { [bell] in bell.ring() }
+        if motionHandler == 0, let settings = gtk_settings_get_default() {
+            motionHandler = GObjects.connectArgument(
+                UnsafeMutableRawPointer(settings), "notify::gtk-enable-animations"
+            ) { [weak self] _ in self?.motionChanged() }
+        }
+        updateStandIns()
         updateVisibility()
     }
 
+    private func motionChanged() {
+        guard playback.isAutomatic else { return }
+        for player in faces.flatMap(\.players) { reducesMotion ? player.pause() : player.play() }
+    }
+
     func player(in slot: ImageSlot) -> AnimatedImagePlayer? { content(slot)?.player }
+
+    // MARK: What stands in for an image
+
+    var placeholder: StandIn? { didSet { replaced(oldValue) } }
+    var failure: StandIn? { didSet { replaced(oldValue) } }
+    var indicator: StandIn? { didSet { replaced(oldValue) } }
+
+    /// Makes what stands in for an image; `nil` where there is no place for it.
+    func standIn(_ content: WidgetContent?) -> StandIn? {
+        guard let front, let content else { return nil }
+        return StandIn(content, in: front) { [weak self] in
+            guard let self else { return }
+            imageBinding.retry(in: mainSlot)
+        }
+    }
+
+    private func replaced(_ old: StandIn?) {
+        old?.hide()
+        updateStandIns()
+    }
+
+    /// The error of the main slot, unless nothing was asked for, or the load was canceled.
+    private var failureReason: String? {
+        guard let load = imageBinding.load(in: mainSlot), load.request != nil, case .failure(let error)? = load.end,
+            !error.isCancellation
+        else { return nil }
+        return error.reason
+    }
+
+    private func updateStandIns() {
+        guard placeholder != nil || failure != nil, let content = content(mainSlot) else { return }
+        var shown: StandIn?
+        let reason = failureReason
+        if content.texture == nil {
+            if reason != nil {
+                shown = failure ?? placeholder
+            } else if case .loading = imageBinding.phase(of: mainSlot) {
+                shown = content.isEmptied ? placeholder : nil
+            } else {
+                shown = placeholder
+            }
+        }
+        for standIn in [placeholder, failure] where standIn !== shown { standIn?.hide() }
+        shown?.show(reason: reason)
+    }
+
+    /// Shows the reason of a failure, where the program has no tooltip.
+    private func updateTooltip(_ widget: WidgetPointer) {
+        let reason = failureReason
+        guard reason != nil || hasReason else { return }
+        guard hasReason || gtk_widget_get_tooltip_text(widget) == nil else { return }
+        gtk_widget_set_tooltip_text(widget, reason)
+        hasReason = reason != nil
+    }
+
+    private func removeStandIns() {
+        for standIn in [placeholder, failure, indicator] { standIn?.hide() }
+        (placeholder, failure, indicator) = (nil, nil, nil)
+    }
+
+    override func willDetach() { removeStandIns() }
 }
 #endif

@@ -2,18 +2,33 @@
 internal import CGTK
 internal import TintypeDisplay
 
-/// A texture of GTK that shows the pixels of a buffer, without a copy of them.
-final class Texture {
+/// A texture of GTK that shows the pixels of a buffer, without a copy of them. All widgets that show a buffer share its texture, which GTK
+/// uploads once.
+@MainActor final class Texture {
     let pointer: OpaquePointer
     let size: PixelSize
-    /// The number of pixels per application pixel.
-    let scale: Double
+    private let key: ObjectIdentifier
 
     /// The buffers that textures of GTK use now.
-    static let buffersInUse = Lock(0)
+    nonisolated static let buffersInUse = Lock(0)
 
-    /// Creates a texture; `nil` for a size that GTK can't show.
-    init?(_ pixels: PixelBuffer, scale: Double) {
+    private struct Entry {
+        weak var texture: Texture?
+    }
+
+    /// The textures that are in use, by their buffers. A texture keeps its buffer, so that no other buffer has its key.
+    private static var shared: [ObjectIdentifier: Entry] = [:]
+
+    /// Returns the texture of a buffer; `nil` for a size that GTK can't show.
+    static func of(_ pixels: PixelBuffer) -> Texture? {
+        let key = ObjectIdentifier(pixels)
+        if let texture = shared[key]?.texture { return texture }
+        let texture = Texture(pixels, key)
+        if let texture { shared[key] = Entry(texture: texture) }
+        return texture
+    }
+
+    private init?(_ pixels: PixelBuffer, _ key: ObjectIdentifier) {
         guard let width = Int32(exactly: pixels.width), let height = Int32(exactly: pixels.height), width > 0,
             height > 0
         else { return nil }
@@ -41,14 +56,31 @@ final class Texture {
         }
         pointer = texture
         size = pixels.size
+        self.key = key
+    }
+
+    isolated deinit {
+        // Another texture may have the place already.
+        if Self.shared[key]?.texture == nil { Self.shared[key] = nil }
+        g_object_unref(UnsafeMutableRawPointer(pointer))
+    }
+}
+
+/// A texture at the size at which it is shown.
+struct ScaledTexture {
+    let texture: Texture
+    /// The number of pixels per application pixel, at least 1.
+    let scale: Double
+
+    @MainActor init?(_ pixels: PixelBuffer, scale: Double) {
+        guard let texture = Texture.of(pixels) else { return nil }
+        self.texture = texture
         self.scale = scale >= 1 ? scale : 1
     }
 
-    deinit { g_object_unref(UnsafeMutableRawPointer(pointer)) }
-
     /// The size in application pixels, at least 1.
-    var pointSize: (width: Double, height: Double) {
-        (max(1, Double(size.width) / scale), max(1, Double(size.height) / scale))
+    @MainActor var size: (width: Double, height: Double) {
+        (max(1, Double(texture.size.width) / scale), max(1, Double(texture.size.height) / scale))
     }
 }
 #endif

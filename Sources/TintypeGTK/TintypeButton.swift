@@ -4,8 +4,9 @@ public import TintypeDisplay
 
 /// A button in a GTK window that loads an image and a background for each of its states.
 ///
-/// It makes a `GtkButton`, or adds images to the program's own button, whose child stays. A state without an image has the image of the
-/// normal state. Loads and images belong to the widget: they go on when the object is released, and end when the widget is destroyed.
+/// It makes a `GtkButton`, or adds images to one of the program, whose child stays. A state without an image has the normal state's. Loads and
+/// images belong to the widget: they go on when the object is released, and end when the widget is destroyed. The button is as large as its image:
+/// give it a ``ImageWidget/decodeSize``.
 @MainActor public final class TintypeButton: ImageWidget {
     /// A state of a button.
     public enum State: String, Sendable, CaseIterable {
@@ -32,11 +33,18 @@ public import TintypeDisplay
     public init(wrapping widget: WidgetPointer, manager: ImageManager? = nil) {
         super.init(widget) {
             let (image, background) = (Face([]), Face([]))
-            if GObjects.isA(widget, gtk_button_get_type()) { Self.fill(widget, image, background) }
-            let state = PictureState(widget, manager: manager, faces: [image, background]) {
-                [weak image, weak background] slot in
+            let parts = Self.fill(widget, image, background)
+            let state = PictureState(
+                widget, manager: manager, faces: [image, background], front: parts?.front,
+                mainSlot: Self.imageSlot(for: .normal)
+            ) { [weak image, weak background] slot in
                 slot.rawValue.hasPrefix(Self.background) ? background : image
             }
+            // A label or another child that is set later comes into the row, too, but not while GTK sets it.
+            let bell = MainActorBell { [weak state] in
+                if let widget = state?.widget, let parts { Self.adopt(widget, parts) }
+            }
+            GObjects.connectArgument(widget, "notify::child") { _ in bell.ring() }
             Self.select(widget, image, background)
             GObjects.connectArgument(widget, "state-flags-changed") { [weak image, weak background, weak state] _ in
                 if let image, let background { Self.select(widget, image, background) }
@@ -46,28 +54,57 @@ public import TintypeDisplay
         }
     }
 
+    /// The widgets in a button.
+    private struct Parts {
+        /// The picture of the background, which has the row above it.
+        var below: WidgetPointer
+        /// The row of the image and the program's child.
+        var row: WidgetPointer
+        /// The picture of the image.
+        var front: WidgetPointer
+    }
+
     /// Puts the background below the image, and the image beside the child that the button has.
-    private static func fill(_ widget: WidgetPointer, _ image: Face, _ background: Face) {
-        let button = UnsafeMutableRawPointer(widget).assumingMemoryBound(to: GtkButton.self)
-        guard let overlay = gtk_overlay_new(), let below = gtk_picture_new(), let front = gtk_picture_new(),
+    /// - Returns: `nil` if the widget is no button.
+    private static func fill(_ widget: WidgetPointer, _ image: Face, _ background: Face) -> Parts? {
+        guard GObjects.isA(widget, gtk_button_get_type()), let below = gtk_picture_new(), let front = gtk_picture_new(),
             let box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6)
-        else { return }
-        gtk_picture_set_paintable(OpaquePointer(below), background.paintable)
+        else { return nil }
         gtk_picture_set_content_fit(OpaquePointer(below), GTK_CONTENT_FIT_COVER)
-        gtk_picture_set_paintable(OpaquePointer(front), image.paintable)
-        let row = UnsafeMutableRawPointer(box).assumingMemoryBound(to: GtkBox.self)
+        background.show(in: below, isMeasured: false)
+        image.show(in: front, isMeasured: true)
+        // In a row, a picture that can shrink gets nothing but its minimum.
+        gtk_picture_set_can_shrink(OpaquePointer(front), 0)
         gtk_widget_set_halign(box, GTK_ALIGN_CENTER)
-        gtk_box_append(row, front)
-        if let child = gtk_button_get_child(button) {
+        gtk_box_append(self.box(box), front)
+        // The button has the size of the row, which the background covers.
+        gtk_widget_set_parent(box, below)
+        GObjects.connect(below, "destroy") { if gtk_widget_get_parent(box) == below { gtk_widget_unparent(box) } }
+        let parts = Parts(below: below, row: box, front: front)
+        adopt(widget, parts)
+        // They live as long as the button, even while it has another child.
+        g_object_ref(UnsafeMutableRawPointer(below))
+        GObjects.connect(widget, "destroy") { g_object_unref(UnsafeMutableRawPointer(below)) }
+        return parts
+    }
+
+    private static func box(_ box: WidgetPointer) -> UnsafeMutablePointer<GtkBox> {
+        UnsafeMutableRawPointer(box).assumingMemoryBound(to: GtkBox.self)
+    }
+
+    /// Moves the child of a button beside the image, in place of an earlier one.
+    private static func adopt(_ widget: WidgetPointer, _ parts: Parts) {
+        let button = UnsafeMutableRawPointer(widget).assumingMemoryBound(to: GtkButton.self)
+        let child = gtk_button_get_child(button)
+        guard child != parts.below, gtk_widget_in_destruction(widget) == 0 else { return }
+        if let child {
+            if let old = gtk_widget_get_next_sibling(parts.front) { gtk_box_remove(box(parts.row), old) }
             g_object_ref(UnsafeMutableRawPointer(child))
             gtk_button_set_child(button, nil)
-            gtk_box_append(row, child)
+            gtk_box_append(box(parts.row), child)
             g_object_unref(UnsafeMutableRawPointer(child))
         }
-        gtk_overlay_set_child(OpaquePointer(overlay), below)
-        gtk_overlay_add_overlay(OpaquePointer(overlay), box)
-        gtk_overlay_set_measure_overlay(OpaquePointer(overlay), box, 1)
-        gtk_button_set_child(button, overlay)
+        gtk_button_set_child(button, parts.below)
     }
 
     /// Shows the images of the present state.

@@ -4,9 +4,9 @@ public import TintypeDisplay
 
 /// A picture in a GTK window that loads its images.
 ///
-/// It makes a `GtkPicture`, or works with a `GtkPicture` or `GtkImage` of the program. Loads, animations, and images belong to the widget:
-/// they go on when the object is released, and end when the widget is destroyed. While the widget is unmapped, its loads are suspended;
-/// while it is out of sight, animations stand still and loads have a low priority.
+/// It makes a `GtkPicture`, or works with a `GtkPicture` or `GtkImage` of the program, for example one of a `GtkBuilder`. Loads, animations, and images belong to the widget: they go on when the
+/// object is released, and end when the widget is destroyed. While the widget is unmapped, its loads are suspended; while it is out of sight,
+/// animations stand still and loads have a low priority.
 @MainActor public final class TintypePicture: ImageWidget {
     /// Creates a picture with a `GtkPicture` of its own.
     /// - Parameter manager: the manager that loads the images; `nil` for ``/Tintype/ImageBinding/defaultManager``.
@@ -21,24 +21,21 @@ public import TintypeDisplay
     public init(wrapping widget: WidgetPointer, manager: ImageManager? = nil) {
         super.init(widget) {
             let face = Face([.image])
+            let isPicture = GObjects.isA(widget, gtk_picture_get_type())
             if let paintable = face.paintable {
-                if GObjects.isA(widget, gtk_picture_get_type()) {
-                    gtk_picture_set_paintable(OpaquePointer(widget), paintable)
+                if isPicture {
+                    face.show(in: widget, isMeasured: true)
                 } else if GObjects.isA(widget, gtk_image_get_type()) {
                     gtk_image_set_from_paintable(OpaquePointer(widget), paintable)
                 }
             }
-            return PictureState(widget, manager: manager, faces: [face]) { [weak face] _ in face }
+            return PictureState(
+                widget, manager: manager, faces: [face], front: isPicture ? widget : nil, mainSlot: .image
+            ) { [weak face] _ in face }
         }
     }
 
-    /// True if animations are played, the default; false to show their first frame. A change affects images that are set afterwards.
-    public var playsAnimations: Bool {
-        get { state.playsAnimations }
-        set { state.playsAnimations = newValue }
-    }
-
-    /// True if the image of the slot ``/Tintype/ImageSlot/highlighted`` is shown, if any.
+    /// True if the image of the slot ``/Tintype/ImageSlot/highlighted`` is shown, if there is one.
     public var isHighlighted = false {
         didSet {
             state.faces.first?.order = isHighlighted ? [.highlighted, .image] : [.image]
@@ -46,7 +43,7 @@ public import TintypeDisplay
         }
     }
 
-    /// The player of the animation that is shown; `nil` for a still image. It changes speed, mode, and number of loops.
+    /// The player of the animation that is shown; `nil` for a still image. Its settings are those of ``ImageWidget/playback`` at first.
     public var player: AnimatedImagePlayer? { state.player(in: .image) }
 }
 #endif

@@ -8,9 +8,19 @@ internal import CGTK
     private var members: [ObjectIdentifier: WeakBox<WidgetState>] = [:]
     private var isScheduled = false
 
-    /// Returns the viewport of the scrolled window that a widget is in; `nil` if it is in none.
-    static func around(_ widget: WidgetPointer) -> Viewport? {
-        guard let window = gtk_widget_get_ancestor(widget, gtk_scrolled_window_get_type()) else { return nil }
+    /// Returns the viewports of all scrolled windows that a widget is in.
+    static func around(_ widget: WidgetPointer) -> [Viewport] {
+        var found: [Viewport] = []
+        var inner = widget
+        while let window = gtk_widget_get_ancestor(inner, gtk_scrolled_window_get_type()) {
+            found.append(of(window))
+            guard let parent = gtk_widget_get_parent(window) else { break }
+            inner = parent
+        }
+        return found
+    }
+
+    private static func of(_ window: WidgetPointer) -> Viewport {
         if let data = g_object_get_data(GObjects.object(window), key) {
             return Unmanaged<Viewport>.fromOpaque(data).takeUnretainedValue()
         }
@@ -41,6 +51,17 @@ internal import CGTK
 
     func remove(_ state: WidgetState) { members[ObjectIdentifier(state)] = nil }
 
+    /// True if a widget is in the part that is scrolled into view.
+    func shows(_ widget: WidgetPointer) -> Bool {
+        var bounds = graphene_rect_t()
+        guard gtk_widget_compute_bounds(widget, window, &bounds) != 0 else { return true }
+        // A widget that isn't laid out yet counts as visible.
+        guard bounds.size.width > 0, bounds.size.height > 0 else { return true }
+        let (width, height) = (Float(gtk_widget_get_width(window)), Float(gtk_widget_get_height(window)))
+        return bounds.origin.x < width && bounds.origin.x + bounds.size.width > 0 && bounds.origin.y < height
+            && bounds.origin.y + bounds.size.height > 0
+    }
+
     /// Looks at all widgets when the window has been laid out: in the idle time after its next frame.
     private func scheduleUpdate() {
         guard !isScheduled else { return }
@@ -66,22 +87,9 @@ internal import CGTK
 
     private func update() {
         isScheduled = false
-        guard members.values.contains(where: { $0.object != nil }) else { return }
-        let (width, height) = (Float(gtk_widget_get_width(window)), Float(gtk_widget_get_height(window)))
-        for member in members.values {
-            guard let state = member.object, let widget = state.widget else { continue }
-            var bounds = graphene_rect_t()
-            if gtk_widget_compute_bounds(widget, window, &bounds) != 0 {
-                // A widget that isn't laid out yet counts as visible.
-                let isEmpty = bounds.size.width <= 0 || bounds.size.height <= 0
-                state.isInViewport =
-                    isEmpty
-                    || bounds.origin.x < width && bounds.origin.x + bounds.size.width > 0 && bounds.origin.y < height
-                        && bounds.origin.y + bounds.size.height > 0
-            }
-        }
-        // Only now, so that those in sight load first.
         let states = members.values.compactMap(\.object)
+        for state in states { state.updatePlace() }
+        // Only now, so that those in sight load first.
         for state in states where state.isInViewport { state.didFindPlace() }
         for state in states { state.didFindPlace() }
     }

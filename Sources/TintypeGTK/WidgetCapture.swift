@@ -23,7 +23,7 @@ public import TintypeDisplay
         let size = PixelSize(width: width, height: height)
         guard let node = gtk_snapshot_free_to_node(snapshot) else { return cleared(size) }
         defer { gsk_render_node_unref(node) }
-        var bounds = FaceContent.rect(0, 0, Double(width), Double(height))
+        var bounds = Placement.rect(0, 0, Double(width), Double(height))
         guard let texture = gsk_renderer_render_texture(renderer, node, &bounds) else { return nil }
         defer { g_object_unref(UnsafeMutableRawPointer(texture)) }
         return pixels(of: texture, size).map { Image(pixels: $0) }

@@ -1,5 +1,6 @@
 #if GTK
 internal import CGTK
+internal import CGTKShim
 internal import TintypeDisplay
 
 /// The images of a widget. It is attached to the widget, and lives as long as that.
@@ -21,7 +22,8 @@ internal import TintypeDisplay
     private var wasMapped = false
     /// Rung by the players.
     private(set) lazy var bell = MainActorBell { [weak self] in self?.playersChanged() }
-    private var viewport: Viewport?
+    /// Those of all scrolled windows that the widget is in.
+    private var viewports: [Viewport] = []
     /// True if the widget is within the part of its window that is scrolled into view.
     var isInViewport = true { didSet { if isInViewport != oldValue { updateVisibility() } } }
     private var isMapped = false { didSet { updateSuspension() } }
@@ -65,49 +67,72 @@ internal import TintypeDisplay
         GObjects.connect(widget, "unmap") { [weak self] in self?.didUnmap() }
         GObjects.connect(widget, "destroy") { [weak self] in self?.detach() }
         GObjects.connectArgument(widget, "notify::scale-factor") { [weak self] _ in self?.imageBinding.reload() }
+        GObjects.connectArgument(widget, "notify::opacity") { [weak self] _ in self?.updateVisibility() }
         if gtk_widget_get_mapped(widget) != 0 { didMap() }
     }
 
     /// Ends everything: the widget goes away.
     private func detach() {
         guard widget != nil else { return }
+        willDetach()
         stopClock()
-        viewport?.remove(self)
+        leaveViewports()
         widget = nil
         imageBinding.prepareForReuse()
         for face in faces { face.removeAll() }
     }
 
+    /// Called once, when the widget goes away.
+    func willDetach() {}
+
     /// The number of device pixels per application pixel.
-    var scaleFactor: Double { widget.map { Double(max(1, gtk_widget_get_scale_factor($0))) } ?? 1 }
+    var scaleFactor: Double { Self.fixedScale ?? widget.map { max(1, tintype_scale($0)) } ?? 1 }
+    /// The scale factor of all widgets in tests of other screens.
+    static var fixedScale: Double?
+
+    /// True if the user asked for reduced motion.
+    var reducesMotion: Bool { widget.map { tintype_reduces_motion($0) != 0 } ?? false }
 
     // MARK: Visibility
 
     private func didMap() {
+        let isBack = wasMapped
         wasMapped = true
-        if let widget {
-            viewport = Viewport.around(widget)
-            viewport?.add(self)
-        }
-        if viewport == nil { isAwaitingPlace = false }
+        if let widget { enterViewports(of: widget) }
+        if viewports.isEmpty { isAwaitingPlace = false }
         isMapped = true
         updateVisibility()
+        if isBack { imageBinding.repeatFailed() }
     }
 
     private func didUnmap() {
-        viewport?.remove(self)
-        viewport = nil
+        leaveViewports()
         isInViewport = true
         isMapped = false
         updateVisibility()
     }
 
-    /// Starts no load until the widget is laid out, because visible widgets come first then. A list makes and moves many more items than
-    /// it shows, and scrolls past others.
+    private func enterViewports(of widget: WidgetPointer) {
+        viewports = Viewport.around(widget)
+        for viewport in viewports { viewport.add(self) }
+    }
+
+    private func leaveViewports() {
+        for viewport in viewports { viewport.remove(self) }
+        viewports = []
+    }
+
+    /// Looks at the place of the widget after a scrolled window was laid out, or scrolled.
+    func updatePlace() {
+        if let widget { isInViewport = viewports.allSatisfy { $0.shows(widget) } }
+    }
+
+    /// Begins no load until the widget is laid out, because the visible ones come first then. A list makes and moves many more items than it shows,
+    /// and scrolls past others.
     func awaitPlace() {
-        guard !isMapped || viewport != nil else { return }
+        guard !isMapped || !viewports.isEmpty else { return }
         isAwaitingPlace = true
-        viewport?.add(self)
+        for viewport in viewports { viewport.add(self) }
     }
 
     /// Notes that the widget has been laid out.
@@ -117,7 +142,8 @@ internal import TintypeDisplay
 
     private var isVisible: Bool {
         guard let widget else { return false }
-        return isInViewport && (gtk_widget_get_mapped(widget) != 0 || !wasMapped)
+        return isInViewport && gtk_widget_get_opacity(widget) > 0
+            && (gtk_widget_get_mapped(widget) != 0 || !wasMapped)
     }
 
     /// Lets animations move or stand still, and sets the priority of loads.
@@ -219,8 +245,9 @@ internal import TintypeDisplay
     /// Moves transitions, animations, and indicators to a time.
     func advance(to time: Duration) -> FaceContent.Need {
         var need = FaceContent.Need.nothing
+        let isStill = reducesMotion
         for face in faces {
-            switch (face.advance(to: time), need) {
+            switch (face.advance(to: time, isStill: isStill), need) {
             case (.nextFrame, _), (_, .nextFrame): need = .nextFrame
             case (.after(let one), .after(let other)): need = .after(min(one, other))
             case (.after(let delay), .nothing): need = .after(delay)

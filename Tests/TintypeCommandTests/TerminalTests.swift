@@ -190,18 +190,69 @@ struct TerminalTests {
 
     // MARK: The command
 
-    @Test("in a file, images are lines of half blocks, and animations their first frame")
+    @Test("in a file, images are lines of half blocks if they are asked for, and animations their first frame")
     func redirected() async throws {
         let folder = try TemporaryDirectory()
         let transcript = Transcript()
         let still = try folder.write(picture(width: 48, height: 32).encoded(as: .png), to: "a.png").path
         let moving = try folder.write(animation().encoded(as: .gif), to: "b.gif").path
-        let show = try command(ShowCommand.self, "show", still, moving, "--size", "12x40")
+        let show = try command(ShowCommand.self, "show", still, moving, "--size", "12x40", "--protocol", "blocks")
         try await show.run(transcript.console(), terminal: Terminal())
         // 12 × 8 pixels each.
         #expect(transcript.output.count == 8)
         #expect(transcript.output.allSatisfy { $0.count(where: { $0 == "▀" }) == 12 && $0.hasSuffix("\u{1B}[0m") })
         #expect(!transcript.output.joined().contains("\u{1B}[?25"))
+    }
+
+    @Test("into a pipe goes nothing but text, also of an animation that is to be repeated")
+    func plainText() async throws {
+        let folder = try TemporaryDirectory()
+        let transcript = Transcript()
+        let still = try folder.write(picture(width: 48, height: 32).encoded(as: .png), to: "a.png").path
+        let moving = try folder.write(animation().encoded(as: .gif), to: "b.gif").path
+        let show = try command(ShowCommand.self, "show", still, moving, "--size", "12x40", "--loop", "3")
+        try await show.run(transcript.console(), terminal: Terminal())
+        // 12 × 8 pixels each.
+        #expect(transcript.output.count == 8)
+        #expect(transcript.output.allSatisfy { $0.count == 12 && $0.allSatisfy { " .:-=+*#%@".contains($0) } })
+        #expect(try TextPicture.lines(pixels("WK", "WK", "RR")) == ["@ ", "::"])
+    }
+
+    @Test("a dumb terminal gets text, and one without colors gets no half blocks")
+    func plainTerminals() {
+        func terminal(_ environment: [String: String]) -> Terminal {
+            Terminal(environment: environment, window: winsize(), reply: TerminalReply())
+        }
+        #expect(terminal(["TERM": "xterm"]).graphics == .blocks)
+        #expect(terminal(["TERM": "xterm", "NO_COLOR": ""]).graphics == .blocks)
+        let colorless = terminal(["TERM": "xterm", "NO_COLOR": "1"])
+        #expect(colorless.graphics == .text && colorless.isInteractive)
+        #expect(terminal(["TERM": "xterm-kitty", "NO_COLOR": "1"]).graphics == .kitty)
+        let dumb = terminal(["TERM": "dumb"])
+        #expect(dumb.graphics == .text && !dumb.isInteractive)
+    }
+
+    @Test("an animation is drawn anew, in the room that there is, when the window changes")
+    func resizedWindow() async throws {
+        let folder = try TemporaryDirectory()
+        let moving = try folder.write(animation().encoded(as: .gif), to: "b.gif").path
+        var terminal = Terminal()
+        terminal.isInteractive = true
+        let (sizes, window) = AsyncStream.makeStream(of: CellSize.self)
+        let written = Lock("")
+        let console = Console(
+            isClosed: {
+                // Enough was drawn after the change.
+                let parts = written.withLock { $0 }.components(separatedBy: "\u{1B}[H\u{1B}[2J")
+                if parts.count == 1 { window.yield(CellSize(columns: 5, rows: 4)) }
+                return parts.count > 1 && parts[1].contains("▀")
+            }, output: { text in written.withLock { $0 += text } }, errors: { _ in })
+        let show = try command(ShowCommand.self, "show", moving, "--loop", "0", "--protocol", "blocks")
+        try await show.run(console, terminal: terminal, sizes: { sizes })
+        let after = try required(written.withLock { $0 }.components(separatedBy: "\u{1B}[H\u{1B}[2J").last)
+        let lines = after.replacingOccurrences(of: "\r\n", with: "\r").split(separator: "\r")
+        #expect(lines.contains { $0.contains("▀") })
+        #expect(lines.allSatisfy { $0.count(where: { $0 == "▀" }) <= 5 })
     }
 
     @Test("an animation draws its frames in one place, as often as it is told, and shows the cursor again")
@@ -226,7 +277,7 @@ struct TerminalTests {
         let drawn = Lock(0)
         let console = Console(
             isClosed: { drawn.withLock { $0 } > 3 }, output: { _ in drawn.withLock { $0 += 1 } }, errors: { _ in })
-        let show = try command(ShowCommand.self, "show", moving, "--loop", "0")
+        let show = try command(ShowCommand.self, "show", moving, "--loop", "0", "--protocol", "blocks")
         try await show.run(console, terminal: Terminal())
         #expect(drawn.withLock { $0 } >= 4)
     }

@@ -89,6 +89,16 @@ struct DisplayTransitionTests {
         #expect(ImageTransition.crossDissolve(Double.infinity).duration == .seconds(3_600))
     }
 
+    @Test("An easing of the program's own is kept between 0 and 1", .capability("TRN-02"))
+    func easing() {
+        var transition = ImageTransition.flip(.horizontal, 1)
+        for (part, expected) in [(0.3, 0.3), (-2, 0), (7, 1), (.nan, 0), (.infinity, 1)] as [(Double, Double)] {
+            transition.easing = { _ in part }
+            #expect(transition.fraction(after: .milliseconds(500)) == expected)
+        }
+        #expect(transition.fraction(after: .seconds(1)) == 1)
+    }
+
     @Test("Previews are shown while bytes arrive, and don't stay when the load fails", .capability("VEW-11"))
     func previews() async throws {
         let display = RecordingDisplay(manager(GrowingCoder()))

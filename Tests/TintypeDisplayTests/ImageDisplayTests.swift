@@ -243,6 +243,32 @@ struct ImageDisplayTests {
         #expect(display.imageBinding.retry() == nil)
     }
 
+    @Test(
+        "A display is told each change of its phase, and failed loads are repeated when it appears again",
+        .capability("VEW-23"))
+    func phases() async throws {
+        let load = display.setImage(first)
+        #expect(display.phases == ["loading"])
+        await loader.arrival(of: 1)
+        fail(0)
+        _ = await load.result
+        #expect(display.phases == ["loading", "badStatus"])
+        manager.removeAllFailures()
+        display.imageBinding.repeatFailed()
+        await loader.arrival(of: 2)
+        answer(1)
+        _ = await display.imageBinding.load()?.result
+        #expect(display.phases == ["loading", "badStatus", "loading", "image"])
+        // Nothing failed: nothing is repeated.
+        display.imageBinding.repeatFailed()
+        #expect(display.phases.count == 4)
+        // In memory, and so without a wait; the load that it replaces isn't told of any more.
+        try await keep(second)
+        display.setImage(second)
+        display.imageBinding.prepareForReuse()
+        #expect(display.phases == ["loading", "badStatus", "loading", "image", "image", "empty"])
+    }
+
     @Test("The program may show the image itself", .capability("OPT-10", "VEW-10"))
     func avoidAutoSet() async throws {
         var received: Image?

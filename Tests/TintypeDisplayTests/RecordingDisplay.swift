@@ -22,6 +22,9 @@ import FoundationEssentials
     var transitions: [@MainActor (Bool) -> Void] = []
     var endsTransitions = true
 
+    /// The phases that the display was told of.
+    var phases: [String] = []
+
     init(_ manager: ImageManager?, clock: any Clock<Duration> = ContinuousClock()) {
         self.manager = manager
         self.clock = clock
@@ -54,6 +57,15 @@ import FoundationEssentials
     }
 
     func playsAnimations(in slot: ImageSlot) -> Bool { isAnimating }
+
+    func phaseChanged(of slot: ImageSlot) {
+        switch imageBinding.phase(of: slot) {
+        case .empty: phases.append("empty")
+        case .loading: if phases.last != "loading" { phases.append("loading") }
+        case .image: phases.append("image")
+        case .failure(let error): phases.append("\(error.code)")
+        }
+    }
 
     func play(_ animation: AnimatedImage, in slot: ImageSlot) {
         playing[slot] = animation

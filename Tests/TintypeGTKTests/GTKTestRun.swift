@@ -63,7 +63,7 @@ struct GTKTest {
     func wait(_ subject: String = "", line: Int = #line, until condition: () -> Bool) async {
         let start = ContinuousClock.now
         while !condition() {
-            if ContinuousClock.now - start > .seconds(120) {
+            if ContinuousClock.now - start > .seconds(60) {
                 failures.append("line \(line): waited in vain: \(subject)")
                 return
             }

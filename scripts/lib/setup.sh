@@ -15,11 +15,8 @@ tintype_trait_packages=(
 tintype_test_packages=(tmux libsixel-bin)
 
 # What the widgets take on top, and a display for their tests.
-tintype_gtk_packages=(libgtk-4-dev)
+tintype_gtk_packages=("${tintype_trait_packages[@]}" libgtk-4-dev)
 tintype_display_packages=(xvfb xauth fonts-dejavu-core)
-# How the widgets are built: with the formats that need no trait, and without HTTP.
-tintype_gtk=(--disable-default-traits --traits GTK --scratch-path .build-gtk)
-
 # The formats behind package traits, and how everything is built. All scripts that test build with these same options, and so
 # share one build.
 tintype_formats=AVIF,HEIF,JXL,TIFF,SVG,PDF,RAW
@@ -27,6 +24,8 @@ tintype_all=(--traits "HTTP,$tintype_formats")
 # The targets of tests, in the order in which they run; those of the core at the same time.
 tintype_core_tests='TintypeImagesTests|TintypeCachingTests|TintypeLoadingTests|TintypeDisplayTests'
 tintype_test_targets=("$tintype_core_tests" TintypeCodecsTests TintypeHTTPTests TintypeTests TintypeIsolationTests TintypeCommandTests)
+# How the widgets are built: with all formats, and without HTTP, whose build takes several minutes.
+tintype_gtk=(--disable-default-traits --traits "GTK,$tintype_formats" --scratch-path .build-gtk)
 # CI reads no backtraces with line numbers, and saves the time that debug information takes.
 [ -z "${CI:-}" ] || tintype_all+=(-debug-info-format none)
 

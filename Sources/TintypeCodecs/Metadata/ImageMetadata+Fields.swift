@@ -27,7 +27,7 @@ extension ImageMetadata {
 
     /// The description of a picture, and of the way in which it was taken, by Exif, XMP, and IPTC-IIM.
     ///
-    /// A field that several of them have is that of Exif. If Exif doesn't have it, that of XMP counts, or that of IPTC-IIM if a program
+    /// Exif comes first for a field that several of them have. If Exif doesn't have it, that of XMP counts, or that of IPTC-IIM if a program
     /// that doesn't know XMP has changed it, which a digest in the file tells (Metadata Working Group, "Guidelines for Handling Image
     /// Metadata", version 2.0). Texts are those of the file: they may have several lines, and characters that a terminal obeys.
     public struct Fields: Sendable, Hashable {

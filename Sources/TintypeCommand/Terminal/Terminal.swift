@@ -1,11 +1,12 @@
 internal import TintypeLoading
 internal import CommandSupport
+internal import Dispatch
 internal import FoundationEssentials
 internal import Glibc
 
 /// The terminal that a command writes to: its size, and the protocols that it understands.
 struct Terminal: Sendable {
-    /// False if the output goes to a file or another program.
+    /// False if the output goes to a file or another program, or to a terminal that understands no sequences (`TERM=dumb`).
     var isInteractive = false
     var columns = 80
     var rows = 24
@@ -13,7 +14,7 @@ struct Terminal: Sendable {
     var cellWidth = 8
     var cellHeight = 16
     /// The best protocol.
-    var graphics = TerminalProtocol.blocks
+    var graphics = TerminalProtocol.text
     var isInsideTmux = false
     /// False if the terminal has only 256 colors.
     var hasTrueColor = true
@@ -24,7 +25,7 @@ struct Terminal: Sendable {
     ///   - window: the size from the kernel; `nil` if the output isn't a terminal.
     ///   - reply: the answers of the terminal.
     init(environment: [String: String], window: winsize?, reply: TerminalReply) {
-        isInteractive = window != nil
+        isInteractive = window != nil && environment["TERM"] != "dumb"
         isInsideTmux = TerminalProtocol.isInsideTmux(environment)
         hasTrueColor =
             ["truecolor", "24bit"].contains(environment["COLORTERM"] ?? "")
@@ -38,7 +39,9 @@ struct Terminal: Sendable {
             cellWidth = min(max(Int(window.ws_xpixel / window.ws_col), sides.lowerBound), sides.upperBound)
             cellHeight = min(max(Int(window.ws_ypixel / window.ws_row), sides.lowerBound), sides.upperBound)
         }
-        graphics = isInteractive ? .detected(environment: environment, reply: reply) : .blocks
+        graphics = isInteractive ? .detected(environment: environment, reply: reply) : .text
+        // <https://no-color.org>: a value that isn't empty. A picture of another protocol was asked for, and is no decoration of text.
+        if graphics == .blocks, environment["NO_COLOR"]?.isEmpty == false { graphics = .text }
     }
 
     private static func count(_ number: UInt16?) -> Int? {
@@ -50,13 +53,34 @@ struct Terminal: Sendable {
     /// - Parameter asks: true to ask the terminal for its capabilities; a dumb terminal may take a fifth of a second.
     static func current(asks: Bool) -> Terminal {
         let environment = ProcessInfo.processInfo.environment
-        var window = winsize()
-        guard isatty(STDOUT_FILENO) == 1, ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &window) == 0 else {
+        guard let window = window() else {
             return Terminal(environment: environment, window: nil, reply: TerminalReply())
         }
         let canAnswer = asks && environment["TERM"] != "dumb"
         return Terminal(
             environment: environment, window: window, reply: canAnswer ? answer() : TerminalReply())
+    }
+
+    /// The size of the terminal's window now; `nil` if the output is no terminal.
+    private static func window() -> winsize? {
+        var window = winsize()
+        guard isatty(STDOUT_FILENO) == 1, ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &window) == 0 else { return nil }
+        return window
+    }
+
+    /// Returns the sizes of the window in cells, each when the user has changed it (SIGWINCH), until the task that reads them is canceled.
+    @Sendable static func sizes() -> AsyncStream<CellSize> {
+        AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
+            let source = DispatchSource.makeSignalSource(signal: SIGWINCH, queue: DispatchQueue(label: "window"))
+            source.setEventHandler {
+                guard let window = window(), let columns = count(window.ws_col), let rows = count(window.ws_row) else {
+                    return
+                }
+                continuation.yield(CellSize(columns: columns, rows: rows))
+            }
+            continuation.onTermination = { _ in source.cancel() }
+            source.resume()
+        }
     }
 
     /// Shows the cursor again, unless the terminal takes no output now, as after Ctrl-S.

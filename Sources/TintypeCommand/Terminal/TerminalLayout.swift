@@ -17,7 +17,7 @@ struct TerminalLayout: Equatable, Sendable {
     init(_ graphics: TerminalProtocol, in terminal: Terminal, size: CellSize? = nil) {
         room = size ?? CellSize(columns: terminal.columns, rows: max(1, terminal.rows - 1))
         switch graphics {
-        case .blocks: cell = PixelSize(width: 1, height: 2)
+        case .blocks, .text: cell = PixelSize(width: 1, height: 2)
         case .kitty where terminal.isInsideTmux:
             room.rows = min(room.rows, KittyGraphics.maximumPlaceholderRows)
             cell = PixelSize(width: terminal.cellWidth, height: terminal.cellHeight)
@@ -27,6 +27,14 @@ struct TerminalLayout: Equatable, Sendable {
 
     /// The largest picture, in pixels.
     var box: PixelSize { PixelSize(width: room.columns * cell.width, height: room.rows * cell.height) }
+
+    /// Returns the size of a picture that is shrunk, if need be, until it has room.
+    func fitted(_ size: PixelSize) -> PixelSize {
+        guard size.width > box.width || size.height > box.height else { return size }
+        let factor = min(Double(box.width) / Double(size.width), Double(box.height) / Double(size.height))
+        return PixelSize(
+            width: max(1, Int(Double(size.width) * factor)), height: max(1, Int(Double(size.height) * factor)))
+    }
 
     /// Returns the cells that a picture covers.
     func cells(of size: PixelSize) -> CellSize {

@@ -22,6 +22,7 @@ struct TerminalPicture {
     func frame(_ pixels: PixelBuffer) throws(ImageError) -> String {
         let cells = layout.cells(of: pixels.size)
         switch graphics {
+        case .text: return Self.below(try TextPicture.lines(pixels))
         case .blocks:
             return Self.below(try HalfBlocks(hasTrueColor: terminal.hasTrueColor).lines(pixels))
         case .sixel:
@@ -36,6 +37,21 @@ struct TerminalPicture {
         }
     }
 
+    /// Returns the picture in a window of another size.
+    /// - Parameter room: the room that was asked for; `nil` for all of the window.
+    func resized(to size: CellSize, room: CellSize?) -> TerminalPicture {
+        var terminal = terminal
+        (terminal.columns, terminal.rows) = (size.columns, size.rows)
+        let layout = TerminalLayout(graphics, in: terminal, size: room)
+        return TerminalPicture(graphics: graphics, terminal: terminal, layout: layout, id: id)
+    }
+
+    /// Returns the sequences that clear the window, which the terminal has changed: nobody knows where the picture is now.
+    func clear() -> String {
+        let isKitty = graphics == .kitty && !terminal.isInsideTmux
+        return "\(isKitty ? "\u{1B}_Ga=d\u{1B}\\" : "")\u{1B}[H\u{1B}[2J"
+    }
+
     /// Returns the sequences that move the cursor below the picture.
     func end(_ cells: CellSize) -> String {
         "\u{1B}[\(cells.rows)B\r\(terminal.isInteractive ? "\u{1B}[?25h" : "")"
@@ -43,10 +59,12 @@ struct TerminalPicture {
 
     /// Returns the sequences that show a still picture in output that isn't a terminal: lines of text, without movements.
     func text(_ pixels: PixelBuffer) throws(ImageError) -> String {
-        if case .blocks = graphics {
+        switch graphics {
+        case .text: return try TextPicture.lines(pixels).map { $0 + "\n" }.joined()
+        case .blocks:
             return try HalfBlocks(hasTrueColor: terminal.hasTrueColor).lines(pixels).map { $0 + "\n" }.joined()
+        default: return try frame(pixels) + "\n"
         }
-        return try frame(pixels) + "\n"
     }
 
     /// Writes lines below each other, and moves back.

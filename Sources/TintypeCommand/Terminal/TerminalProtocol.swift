@@ -10,6 +10,8 @@ enum TerminalProtocol: String, CaseIterable, ExpressibleByArgument, Sendable {
     case sixel
     /// Two pixels in each cell, drawn with the character ▀ in two colors. Works in every terminal.
     case blocks
+    /// Characters that are denser where a picture is brighter, without colors and without escape sequences.
+    case text
 
     /// Returns the best protocol that a terminal understands.
     ///

@@ -34,7 +34,7 @@ extension ImageManager {
     /// ```
     ///
     /// The bytes are stored on disk if the request's ``ImageRequest/CacheOptions/store`` says so, beside the original, and then come from there:
-    /// nothing is decoded, and nothing encoded. Until then, the image is that of ``image(for:)-(ImageRequest)``, and equal requests share the
+    /// nothing is decoded, and nothing encoded. Until then, ``image(for:)-(ImageRequest)`` makes the image, and equal requests share the
     /// work. The bytes have the age of their original: the request's policy decides whether they may be used, and they are renewed when the
     /// source says that it hasn't changed.
     ///

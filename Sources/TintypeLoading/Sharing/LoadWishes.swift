@@ -46,7 +46,7 @@ struct StoredLayers: OptionSet, Hashable, Sendable {
     static let originalOnDisk = StoredLayers(rawValue: 8)
     fileprivate static let count = 8
 
-    /// The layers of the load of an image, as part of those of the load that encodes it.
+    /// The layers of an image's load, as part of the layers of the load that encodes it.
     var forEncoding: StoredLayers { StoredLayers(rawValue: rawValue << 4) }
     /// The part for the load of the image.
     var ofImage: StoredLayers { StoredLayers(rawValue: rawValue >> 4) }

@@ -42,7 +42,7 @@ struct EncodedLoad: Sendable {
         }
         let value = try await environment.shared.work.value(
             .image(key), wishes, priority: LoadPriority(request.priority), work)
-        guard case .encoded(let output) = value else { throw .cancelled }  // Never: the key is that of such bytes.
+        guard case .encoded(let output) = value else { throw .cancelled }  // Never: the key says so.
         try environment.check(isAnimated: output.info.isAnimated, of: request)
         return await result(output)
     }

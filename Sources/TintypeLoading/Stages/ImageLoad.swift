@@ -299,7 +299,7 @@ final class ImageLoad: Sendable {
     /// The freshness of a variant that is used; `nil` if the original has to be asked for instead.
     /// - Parameter revalidate: Called if the source is to be asked in the background.
     func freshness(of variant: DiskCacheEntry, revalidate: () -> Void) -> Freshness? {
-        // That of a file is known to be current.
+        // A file's image is known to be current.
         guard !environment.isFile(request.url) else { return .cached }
         switch environment.decision(for: variant.response, of: request) {
         case .use(let reason): return reason.map { .stale($0) } ?? .cached

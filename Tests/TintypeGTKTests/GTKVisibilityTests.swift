@@ -1,0 +1,97 @@
+#if GTK
+import CGTK
+import Tintype
+import TintypeTesting
+
+@testable import TintypeGTK
+
+/// Widgets that nobody sees, and users who don't want motion.
+@MainActor
+enum GTKVisibilityTests {
+    static let all = [
+        GTKTest(
+            "With reduced motion, images change at once, and animations wait for the program", .capability("AIV-02")
+        ) {
+            run in
+            setAnimations(false)
+            defer { setAnimations(true) }
+            run.loader.answer(run.url("red"), with: .data(Paint.png(Paint.red)))
+            run.loader.answer(run.url("moving"), with: .data(Paint.animation()))
+            let picture = TintypePicture(manager: run.manager)
+            await run.show(picture.widget)
+            let load = picture.setImage(run.url("red"), display: .waitTransition, transition: .crossDissolve(3_600))
+            _ = try await load.result.get()
+            run.equal(run.color(picture.state.faces[0], in: picture.widget), Paint.red)
+            _ = try await picture.setImage(run.url("moving")).result.get()
+            run.equal(picture.player?.isPlaying, false)
+            await run.wait("nothing moves") { !picture.state.isTicking }
+            picture.player?.play()
+            await run.wait("another pass") { (picture.player?.completedLoops ?? 0) >= 1 }
+            picture.player?.pause()
+            // The setting may change at any time.
+            setAnimations(true)
+            run.equal(picture.player?.isPlaying, true)
+            setAnimations(false)
+            run.equal(picture.player?.isPlaying, false)
+        },
+        GTKTest("In scrolled windows inside scrolled windows, only what all of them show plays", .capability("AIV-08"))
+        {
+            run in
+            run.loader.answer(run.url("moving"), with: .data(Paint.animation()))
+            let (outer, inner) = (gtk_scrolled_window_new()!, gtk_scrolled_window_new()!)
+            let picture = TintypePicture(manager: run.manager)
+            gtk_widget_set_size_request(picture.widget, 50, 50)
+            gtk_scrolled_window_set_child(OpaquePointer(inner), picture.widget)
+            gtk_widget_set_size_request(inner, 80, 80)
+            gtk_widget_set_valign(inner, GTK_ALIGN_START)
+            let (box, tall) = (gtk_box_new(GTK_ORIENTATION_VERTICAL, 0)!, gtk_label_new(nil)!)
+            gtk_widget_set_size_request(tall, 10, 4_000)
+            let row = UnsafeMutableRawPointer(box).assumingMemoryBound(to: GtkBox.self)
+            gtk_box_append(row, inner)
+            gtk_box_append(row, tall)
+            gtk_scrolled_window_set_child(OpaquePointer(outer), box)
+            await run.show(outer, width: 100, height: 100)
+            _ = try await picture.setImage(run.url("moving")).result.get()
+            await run.wait("it plays") { picture.player?.isSuspended == false && picture.imageBinding.isVisible }
+            let adjustment = gtk_scrolled_window_get_vadjustment(OpaquePointer(outer))
+            gtk_adjustment_set_value(adjustment, 3_000)
+            await run.wait("it stands still") { picture.player?.isSuspended == true && !picture.imageBinding.isVisible }
+            gtk_adjustment_set_value(adjustment, 0)
+            await run.wait("it plays again") { picture.player?.isSuspended == false }
+        },
+        GTKTest("A transparent widget doesn't play", .capability("AIV-08")) { run in
+            run.loader.answer(run.url("moving"), with: .data(Paint.animation()))
+            let picture = TintypePicture(manager: run.manager)
+            await run.show(picture.widget)
+            _ = try await picture.setImage(run.url("moving")).result.get()
+            run.equal(picture.player?.isSuspended, false)
+            gtk_widget_set_opacity(picture.widget, 0)
+            run.equal(picture.player?.isSuspended, true)
+            gtk_widget_set_opacity(picture.widget, 0.5)
+            run.equal(picture.player?.isSuspended, false)
+        },
+        GTKTest("An image that failed is loaded again when its widget appears again", .capability("VEW-23")) { run in
+            let picture = TintypePicture(manager: run.manager)
+            await run.show(picture.widget)
+            if case .success = await picture.setImage(run.url("red")).result { run.check(false, "there is an image") }
+            run.manager.removeAllFailures()
+            run.loader.answer(run.url("red"), with: .data(Paint.png(Paint.red)))
+            gtk_widget_set_visible(picture.widget, 0)
+            gtk_widget_set_visible(picture.widget, 1)
+            await run.wait("the image is there") {
+                run.color(picture.state.faces[0], in: picture.widget) == Paint.red
+            }
+        },
+    ]
+
+    /// Sets the wish of the user for motion.
+    private static func setAnimations(_ isEnabled: Bool) {
+        var value = GValue()
+        g_value_init(&value, GType(5 << 2))
+        g_value_set_boolean(&value, isEnabled ? 1 : 0)
+        gtk_settings_get_default().map {
+            g_object_set_property(GObjects.object(UnsafeMutableRawPointer($0)), "gtk-enable-animations", &value)
+        }
+    }
+}
+#endif
