@@ -59,14 +59,14 @@ internal import TintypeDisplay
         releasePlayer()
         if texture == nil { texture = Texture(animation.poster.pixels, scale: scale) }
         let player = AnimatedImagePlayer(animation)
-        self.waker = player.addWaker(waker)
+        self.waker = player.wakers.add(waker)
         self.player = player
     }
 
     /// Leaves the player to the program, which may have kept it.
     private func releasePlayer() {
         guard let player = player.take() else { return }
-        player.removeWaker(waker)
+        player.wakers.remove(waker)
         player.isSuspended = false
     }
 
