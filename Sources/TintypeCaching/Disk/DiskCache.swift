@@ -45,15 +45,14 @@ internal import Logging
 /// open directory, and no link is followed. Only files that the cache has named are ever removed.
 ///
 /// **Parts**, in the order in which to read them. `OperationOrder` puts the operations on a source in order. `EntryName` and `EntryFile` are
-/// the names and the format of the files. `EntryReader` finds and verifies entries. `DiskStore` changes files, and makes room as the
-/// `EvictionHand` says. All share the limits, the open directory, and the log of the `DiskContext`.
+/// the names and the format of the files. `DiskStore` reads and changes files, and makes room as the `EvictionHand` says.
 public final class DiskCache: DiskCaching {
     let store: DiskStore
-    private let reads: WorkQueue
+    let reads: WorkQueue
     /// The threads that change files.
     private let writes = WorkQueue(label: "disk cache writes", width: 4)
     /// One thread for walks through the directory, which take longer than anything else.
-    private let upkeep = WorkQueue(label: "disk cache upkeep", width: 1)
+    let upkeep = WorkQueue(label: "disk cache upkeep", width: 1)
     let order = OperationOrder()
     /// The time after which a process that stores writes the sizes for others, and looks for its directory again.
     private static let saveInterval = Duration.seconds(60)
@@ -92,9 +91,9 @@ public final class DiskCache: DiskCaching {
     /// The limits, which can change at any time. Lowered limits hold after the next store or sweep.
     /// The directory and the codec stay what they were.
     public var configuration: Configuration {
-        get { store.context.limits.withLock { $0 } }
+        get { store.limits.withLock { $0 } }
         set {
-            store.context.limits.withLock { limits in
+            store.limits.withLock { limits in
                 let old = limits
                 limits = newValue
                 limits.directory = old.directory
@@ -107,11 +106,12 @@ public final class DiskCache: DiskCaching {
 
     public func entry(forKey key: ImageKey, priority: WorkPriority) async -> DiskCacheEntry? {
         var found = order.entry(forKey: key)
-        if let expires = found?.expires, expires <= store.context.date { found = nil }
+        if let expires = found?.expires, expires <= store.date { found = nil }
         if found == nil {
-            var lookup = store.reader.lookUp(key, atOnce: EntryReader.largestReadAtOnce)
+            var lookup = store.lookUp(key, atOnce: DiskStore.largestReadAtOnce)
             if case .unknown = lookup {
-                lookup = await read(priority: priority) { store in store.reader.lookUp(key, atOnce: nil) } ?? .unknown
+                let read = try? await perform(on: reads, priority: priority) { store in store.lookUp(key, atOnce: nil) }
+                lookup = read ?? .unknown
             }
             switch lookup {
             case .found(let entry): found = entry
@@ -120,11 +120,12 @@ public final class DiskCache: DiskCaching {
             case .none: break
             }
         }
-        store.context.counters.withLock { counters in
+        store.counters.withLock { counters in
             if found == nil { counters.misses += 1 } else { counters.hits += 1 }
         }
-        guard found == nil, store.reader.searchPaths.withLock({ !$0.isEmpty }) else { return found }
-        return await read(priority: priority) { store in store.reader.searchedEntry(forKey: key) } ?? nil
+        guard found == nil, store.searchPaths.withLock({ !$0.isEmpty }) else { return found }
+        let searched = try? await perform(on: reads, priority: priority) { store in store.searchedEntry(forKey: key) }
+        return searched ?? nil
     }
 
     /// Removes a file that a read found to be damaged or expired, after the operations on its source that have begun.
@@ -133,31 +134,30 @@ public final class DiskCache: DiskCaching {
         Task {
             defer { order.end(ticket) }
             _ = await order.turn(of: ticket)
-            _ = try? await write { store in store.remove(stale) }
+            _ = try? await perform(on: writes) { store in store.remove(stale) }
         }
     }
 
     public func contains(_ key: ImageKey) async -> Bool {
         if order.entry(forKey: key) != nil { return true }
-        if case .none = store.reader.lookUp(key, atOnce: 0) { return false }
-        return await read { store in store.reader.validName(forKey: key) != nil } ?? false
+        if case .none = store.lookUp(key, atOnce: 0) { return false }
+        return (try? await perform(on: reads) { store in store.validName(forKey: key) != nil }) ?? false
     }
 
     public func store(
         _ entry: DiskCacheEntry, forKey key: ImageKey, while isCurrent: @escaping @Sendable () -> Bool
     ) async throws(ImageError) {
-        guard let ticket = order.begin(entry, forKey: key, EntryName(key), while: isCurrent) else { return }
+        guard let ticket = order.begin(entry, forKey: key, while: isCurrent) else { return }
         defer { order.end(ticket) }
         var entry = entry
-        if store.reader.payloadCodec != nil {
+        if store.payloadCodec != nil {
             entry = try await WorkQueue.processing.perform { [store, entry] _ throws(ImageError) in
-                try store.reader.encoded(entry)
+                try store.encoded(entry)
             }
         }
         guard await order.turn(of: ticket) else { return }
-        try await write { [entry] store throws(ImageError) in try store.store(entry, forKey: key) }
-        startTimer()
-        maintainOnce()
+        try await perform(on: writes) { [entry] store throws(ImageError) in try store.store(entry, forKey: key) }
+        workInBackground()
     }
 
     @discardableResult public func remove(_ key: ImageKey) async throws(ImageError) -> Bool {
@@ -184,14 +184,14 @@ public final class DiskCache: DiskCaching {
     /// It works in slices, between which others store.
     @discardableResult public func removeExpired() async throws(ImageError) -> CacheUsage {
         await drain()
-        guard let directory = try await perform({ store throws(ImageError) in try store.directoryForRemoving() })
-        else { return CacheUsage() }
         var sweep = CacheUsage()
+        let directory = try await perform(on: upkeep) { store throws(ImageError) in try store.directoryForRemoving() }
+        guard let directory else { return sweep }
         for folder in 0..<EntryName.folders {
-            sweep += try await perform { store in store.removeExpired(inFolder: folder, of: directory) }
+            sweep += try await perform(on: upkeep) { store in store.removeExpired(inFolder: folder, of: directory) }
         }
-        sweep += try await perform { store in
-            store.context.areSizesKnown = true
+        sweep += try await perform(on: upkeep) { store in
+            store.hand.withLock { $0.areSizesKnown = true }
             return store.evict(in: directory)
         }
         return sweep
@@ -203,35 +203,24 @@ public final class DiskCache: DiskCaching {
     /// - Complexity: O(*n*) with the number of entries: it lists all folders.
     public func usage() async -> CacheUsage {
         await drain()
-        let usage = try? await perform { store -> CacheUsage in
-            guard let directory = store.directoryOfEntries() else { return CacheUsage() }
-            store.lookEverywhere(in: directory, mayRemove: false)
-            return store.usage
-        }
-        return usage ?? CacheUsage()
+        return (try? await perform(on: upkeep) { store in store.countedUsage() }) ?? CacheUsage()
     }
 
     /// The statistics since the cache was made. ``CacheStatistics/entries`` and ``CacheStatistics/bytes`` are the totals as this process
     /// knows them: as it last saw each folder, and what it stored and removed since.
     public var statistics: CacheStatistics {
-        var statistics = store.context.counters.withLock { $0 }
+        var statistics = store.counters.withLock { $0 }
         (statistics.entries, statistics.bytes) = (store.usage.entries, store.usage.bytes)
         return statistics
     }
 
     // MARK: Queues
 
-    func read<Result: Sendable>(
-        priority: WorkPriority? = nil, _ body: @escaping @Sendable (DiskStore) -> Result
-    ) async -> Result? {
-        try? await reads.perform(priority: priority) { [store] _ in body(store) }
-    }
-
-    /// Runs work that changes files.
-    func write<Result: Sendable>(
+    func perform<Result: Sendable>(
+        on queue: WorkQueue, priority: WorkPriority? = nil,
         _ body: @escaping @Sendable (DiskStore) throws(ImageError) -> Result
     ) async throws(ImageError) -> Result {
-        try await writes.perform { [store] _ throws(ImageError) in try body(store) }
+        try await queue.perform(priority: priority) { [store] _ throws(ImageError) in try body(store) }
     }
 
     /// Runs work on the files of a source, or on all files for `nil`, after what was asked for before, even if the calling task is
@@ -243,13 +232,6 @@ public final class DiskCache: DiskCaching {
         defer { order.end(ticket) }
         _ = await order.turn(of: ticket)
         return try await uncancelled(on: writes, body)
-    }
-
-    /// Runs work that walks through folders.
-    func perform<Result: Sendable>(
-        priority: WorkPriority? = nil, _ body: @escaping @Sendable (DiskStore) throws(ImageError) -> Result
-    ) async throws(ImageError) -> Result {
-        try await upkeep.perform(priority: priority) { [store] _ throws(ImageError) in try body(store) }
     }
 
     /// Runs work to its end, even if the calling task is cancelled.
@@ -279,56 +261,48 @@ public final class DiskCache: DiskCaching {
     public func flush() async {
         await drain()
         _ = try? await uncancelled(on: upkeep) { store in
-            store.context.checkDirectory()
             if let directory = store.preparedDirectory { store.evict(in: directory) }
             store.saveSizes()
         }
     }
 
-    /// Saves the sizes a minute after a store.
-    private func startTimer() {
-        let isFirst = background.withLock { background in
-            defer { background.hasTimer = true }
-            return !background.hasTimer
-        }
-        guard isFirst else { return }
-        Task { [weak self] in
-            try? await Task.sleep(for: Self.saveInterval)
-            guard let self else { return }
-            background.withLock { $0.hasTimer = false }
-            _ = try? await perform { store in
-                store.context.checkDirectory()
-                store.saveSizes()
-            }
-        }
-    }
-
-    /// Maintains the directory once in the life of the cache.
-    private func maintainOnce() {
+    /// Begins what a store brings: a save of the sizes a minute later, and, once in the life of the cache, maintenance.
+    private func workInBackground() {
         background.withLock { background in
-            guard background.maintenance == nil else { return }
-            background.maintenance = Task(priority: .utility) { [weak self] in await self?.maintain() }
+            if background.maintenance == nil {
+                background.maintenance = Task(priority: .utility) { [weak self] in await self?.maintain() }
+            }
+            guard !background.hasTimer else { return }
+            background.hasTimer = true
+            Task { [weak self] in
+                try? await Task.sleep(for: Self.saveInterval)
+                guard let self else { return }
+                self.background.withLock { $0.hasTimer = false }
+                _ = try? await perform(on: upkeep) { store in store.saveSizes() }
+            }
         }
     }
 
-    /// Learns how full the cache is if no process has noted it, and removes what crashes and former versions left behind, in slices.
+    /// Learns how full the cache is if no process has noted it, and removes what crashes left behind, in slices.
     func maintain() async {
-        let priority = WorkPriority(.veryLow)
+        func perform<Result: Sendable>(_ body: @escaping @Sendable (DiskStore) -> Result) async throws(ImageError)
+            -> Result
+        {
+            try await self.perform(on: upkeep, priority: WorkPriority(.veryLow), body)
+        }
         do throws(ImageError) {
-            let isKnown = try await perform(priority: priority) { store in
+            let areSizesKnown = try await perform { store in
                 store.removeLeftovers()
-                return store.context.areSizesKnown
+                return store.hand.withLock { $0.areSizesKnown }
             }
-            if !isKnown {
-                for folder in 0..<EntryName.folders {
-                    try await perform(priority: priority) { store in store.look(folder: folder) }
-                }
-                try await perform(priority: priority) { store in
-                    store.context.areSizesKnown = true
+            if !areSizesKnown {
+                for folder in 0..<EntryName.folders { try await perform { store in store.look(folder: folder) } }
+                try await perform { store in
+                    store.hand.withLock { $0.areSizesKnown = true }
                     if let directory = store.preparedDirectory { store.evict(in: directory) }
                 }
             }
-            while try await perform(priority: priority, { store in store.emptyTrash(limit: 500) }) {}
+            while try await perform({ store in store.emptyTrash(limit: 500) }) {}
         } catch {
             // Logged already; the next process tries again.
         }

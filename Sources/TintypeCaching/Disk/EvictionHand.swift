@@ -1,4 +1,3 @@
-internal import CXXHash
 internal import FoundationEssentials
 
 /// Chooses the entries to evict, by looking at a few names with each store.
@@ -43,20 +42,9 @@ struct EvictionHand: Sendable {
         case evict(Listed)
     }
 
-    /// The limits to meet.
-    struct Limits: Sendable {
-        var bytes: Int
-        var entries: Int
-    }
-
-    /// The progress of one search for entries to evict.
-    struct Search: Sendable {
-        /// The folders that were listed since an entry was evicted.
-        fileprivate var listed = 0
-        init() {}
-    }
-
     private(set) var sizes = FolderSizes()
+    /// True if this process knows how full the cache is.
+    var areSizesKnown = false
     /// The age at which entries were evicted lately, in microseconds; `nil` if none were.
     private(set) var evictionAge: Int64?
     /// The age in microseconds from which a use renews the time of a file. One that is always exact would cost each use a write; one that is
@@ -85,9 +73,10 @@ struct EvictionHand: Sendable {
 
     // MARK: Changes
 
-    /// Notes an entry that was stored in place of another or none, and returns the folder to look at now, if any.
-    mutating func noteStore(of size: Int, replacing old: Int?, in folder: Int) -> Visit? {
-        change(folder, entries: old == nil ? 1 : 0, bytes: size - (old ?? 0))
+    /// Notes an entry that was stored in place of another, whose size is zero if there was none.
+    /// - Returns: the folder to look at now, if any.
+    mutating func noteStore(of size: Int, replacing old: Int, in folder: Int) -> Visit? {
+        change(folder, entries: old == 0 ? 1 : 0, bytes: size - old)
         credit = min(credit + Self.pace, 4 * Self.pace)
         return credit > 0 ? nextVisit() : nil
     }
@@ -144,9 +133,10 @@ struct EvictionHand: Sendable {
     /// Returns the next thing to do to meet the limits; `nil` if they are met, or nothing can be evicted.
     ///
     /// The space of a candidate is taken off at once, so that several threads don't evict for the same store.
-    mutating func nextStep(toMeet limits: Limits, _ search: inout Search, now time: Int64) -> Step? {
+    /// - Parameter listed: the folders that the caller has listed since it last evicted an entry.
+    mutating func nextStep(toMeet limits: CacheUsage, listed: inout Int, now time: Int64) -> Step? {
         guard sizes.total.bytes > limits.bytes || sizes.total.entries > limits.entries else { return nil }
-        if candidates.isEmpty, search.listed >= order.count, !batch.isEmpty {
+        if candidates.isEmpty, listed >= order.count, !batch.isEmpty {
             // So few names that they are no batch. If they are all that there are, their order is right.
             let isAll = batch.count >= sizes.total.entries
             makeCandidates(isAll ? batch.count : max(1, batch.count / Self.candidateShare), now: time)
@@ -155,14 +145,13 @@ struct EvictionHand: Sendable {
             noteRemoval(of: oldest.size, in: oldest.name.folder)
             return .evict(oldest)
         }
-        guard search.listed < order.count else { return nil }
-        search.listed += 1
+        guard listed < order.count else { return nil }
+        listed += 1
         return .list(nextVisit())
     }
 
     /// Notes that a candidate is gone.
-    mutating func noteEviction(of entry: Listed, _ search: inout Search, now time: Int64) {
-        search.listed = 0
+    mutating func noteEviction(of entry: Listed, now time: Int64) {
         let age = time - entry.modified
         guard age >= 0 else { return }
         evictionAge = evictionAge.map { $0 + (age - $0) / 5 } ?? age
@@ -209,7 +198,7 @@ struct FolderSizes: Sendable, Equatable {
             writer.integer(UInt64(clamping: size.bytes))
             writer.integer(UInt32(clamping: size.entries))
         }
-        writer.integer(writer.bytes.withUnsafeBytes { tintype_xxh3($0.baseAddress, $0.count) })
+        writer.integer(writer.bytes.withUnsafeBytes { XXH3.hash($0) })
         return Data(writer.bytes)
     }
 
@@ -225,7 +214,7 @@ struct FolderSizes: Sendable, Equatable {
                 else { return nil }
                 result.set(entries: Int(count), bytes: Int(size), of: folder)
             }
-            let checksum = tintype_xxh3(bytes.baseAddress, bytes.count - MemoryLayout<UInt64>.size)
+            let checksum = XXH3.hash(UnsafeRawBufferPointer(rebasing: bytes.dropLast(MemoryLayout<UInt64>.size)))
             guard reader.integer(UInt64.self) == checksum else { return nil }
             return (result, age < 0 ? nil : age)
         }

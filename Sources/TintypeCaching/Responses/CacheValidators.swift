@@ -1,4 +1,3 @@
-internal import CXXHash
 public import FoundationEssentials
 
 /// The values with which an HTTP server can be asked whether an answer is still current (RFC 9110, section 8.8).
@@ -27,20 +26,15 @@ public struct CacheValidators: Sendable, Hashable, Codable {
     ///   - url: the URL that is about to be asked.
     ///   - request: the URL of the request, which may be another one, such as before a redirect.
     public func belong(to url: URL, of request: URL) -> Bool {
-        owner.map { $0 == Self.digest(of: url) } ?? (url.representation == request.representation)
+        owner.map { $0 == XXH3.digest(url.representation) } ?? (url.representation == request.representation)
     }
 
     /// The validators as those that a URL gave.
     package func owned(by url: URL, of request: URL) -> CacheValidators {
         var validators = self
-        validators.owner = url == request || url.representation == request.representation ? nil : Self.digest(of: url)
+        validators.owner =
+            url == request || url.representation == request.representation ? nil : XXH3.digest(url.representation)
         return validators
-    }
-
-    private static func digest(of url: URL) -> String {
-        var text = url.representation
-        let hash = text.withUTF8 { tintype_xxh3_128($0.baseAddress, $0.count, 0) }
-        return String(hash.high64, radix: 36) + "-" + String(hash.low64, radix: 36)
     }
 
     /// True if others have another strong entity tag, and so are those of other bytes (RFC 9110, section 8.8.3).
