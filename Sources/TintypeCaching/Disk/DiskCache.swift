@@ -261,6 +261,7 @@ public final class DiskCache: DiskCaching {
     public func flush() async {
         await drain()
         _ = try? await uncancelled(on: upkeep) { store in
+            store.checkDirectory()
             if let directory = store.preparedDirectory { store.evict(in: directory) }
             store.saveSizes()
         }
@@ -278,7 +279,10 @@ public final class DiskCache: DiskCaching {
                 try? await Task.sleep(for: Self.saveInterval)
                 guard let self else { return }
                 self.background.withLock { $0.hasTimer = false }
-                _ = try? await perform(on: upkeep) { store in store.saveSizes() }
+                _ = try? await perform(on: upkeep) { store in
+                    store.checkDirectory()
+                    store.saveSizes()
+                }
             }
         }
     }

@@ -131,10 +131,7 @@ extension DiskStore {
     }
 
     /// Writes the sizes for the next process. A failure doesn't matter: they may be lost, late, or wrong.
-    ///
-    /// Forgets the directory if the path leads to another one, or none, by now, or it may not be written to any more.
     func saveSizes() {
-        if let open = directory.withLock({ $0 }), !open.isCurrent || open.reasonAgainstWriting != nil { forget(open) }
         let data = hand.withLock { $0.areSizesKnown ? $0.sizes.encoded(evictionAge: $0.evictionAge) : nil }
         guard let data, let directory = preparedDirectory else { return }
         let unfinished = "\(Self.sizesFile).\(writer)"

@@ -127,6 +127,11 @@ final class DiskStore: Sendable {
         directory.withLock { if $0 === old { $0 = nil } }
     }
 
+    /// Forgets the directory if the path leads to another one, or none, by now, or it may not be written to any more.
+    func checkDirectory() {
+        if let open = directory.withLock({ $0 }), !open.isCurrent || open.reasonAgainstWriting != nil { forget(open) }
+    }
+
     /// Closes the directory.
     func close() { if let open = directory.withLock({ $0 }) { forget(open) } }
 
