@@ -50,7 +50,7 @@ extension PayloadCodec: Hashable {
     public func hash(into hasher: inout Hasher) { hasher.combine(identifier) }
 }
 
-extension EntryReader {
+extension DiskStore {
     /// The entry as it goes to the disk.
     func encoded(_ entry: DiskCacheEntry) throws(ImageError) -> DiskCacheEntry {
         guard let payloadCodec else { return entry }
@@ -61,10 +61,9 @@ extension EntryReader {
             return encoded
         } catch {
             let reason = "the payload codec \(payloadCodec.identifier) failed: \(error)"
-            context.note(reason, cause: "encode \(payloadCodec.identifier)")
+            note(reason, cause: "encode \(payloadCodec.identifier)")
             throw ImageError(
-                .cacheWriteFailed, stage: .cache, source: context.path, reason: reason,
-                underlying: error)
+                .cacheWriteFailed, stage: .cache, source: path, reason: reason, underlying: error)
         }
     }
 
@@ -77,8 +76,8 @@ extension EntryReader {
             decoded.extendedData = try entry.extendedData.map(payloadCodec.decode)
             return decoded
         } catch {
-            context.note(
-                "the payload codec \(payloadCodec.identifier) refused an entry of \(context.path): \(error)",
+            note(
+                "the payload codec \(payloadCodec.identifier) refused an entry of \(path): \(error)",
                 cause: "decode \(payloadCodec.identifier)")
             return nil
         }

@@ -80,7 +80,7 @@ final class RemovalCounts: Sendable {
 
     private let state = Lock(State())
 
-    private static func hash(_ source: String) -> UInt64 { EntryName(source: source).sourceLow }
+    private static func hash(_ source: String) -> UInt64 { XXH3.hash(source) }
 
     func count(ofSource source: String) -> RemovalCount {
         let source = Self.hash(source)

@@ -67,14 +67,14 @@ internal import TintypeDisplay
         if texture == nil { texture = ScaledTexture(animation.poster.pixels, scale: scale) }
         let player = AnimatedImagePlayer(animation, isPlaying: isPlaying)
         settings.apply(to: player)
-        self.waker = player.addWaker(waker)
+        self.waker = player.wakers.add(waker)
         self.player = player
     }
 
     /// Leaves the player to the program, which may have kept it.
     private func releasePlayer() {
         guard let player = player.take() else { return }
-        player.removeWaker(waker)
+        player.wakers.remove(waker)
         player.isSuspended = false
     }
 

@@ -54,14 +54,14 @@ struct SimulatedProcess {
 
     private mutating func store(_ name: EntryName, size: Int, in directory: inout SimulatedDirectory, at time: Int64) {
         guard size <= capacity else { return }
-        let old = directory[name]?.size
+        let old = directory[name]?.size ?? 0
         directory.put(name, size: size, at: time)
         if let visit = hand.noteStore(of: size, replacing: old, in: name.folder) {
             look(visit, in: directory, at: time)
         }
-        var search = EvictionHand.Search()
-        let limits = EvictionHand.Limits(bytes: capacity, entries: .max)
-        while let step = hand.nextStep(toMeet: limits, &search, now: time) {
+        var listed = 0
+        let limits = CacheUsage(entries: .max, bytes: capacity)
+        while let step = hand.nextStep(toMeet: limits, listed: &listed, now: time) {
             switch step {
             case .list(let visit): look(visit, in: directory, at: time)
             case .evict(let entry):
@@ -71,7 +71,8 @@ struct SimulatedProcess {
                 }
                 directory.remove(entry.name)
                 evicted += 1
-                hand.noteEviction(of: entry, &search, now: time)
+                listed = 0
+                hand.noteEviction(of: entry, now: time)
             }
         }
     }

@@ -42,9 +42,9 @@ struct DiskCacheEvictionTests {
             try store.store(entry, forKey: ImageKey(source: "\(index)"))
             #expect(store.usage.entries == min(index + 1, 2_000))
         }
-        #expect(store.context.counters.withLock { $0.evictions } == 100)
+        #expect(store.counters.withLock { $0.evictions } == 100)
         // The oldest eighth of what the hand lists goes, so the latest half is safe.
-        for index in 1_050..<2_100 { #expect(store.reader.validName(forKey: ImageKey(source: "\(index)")) != nil) }
+        for index in 1_050..<2_100 { #expect(store.validName(forKey: ImageKey(source: "\(index)")) != nil) }
         store.close()
     }
 

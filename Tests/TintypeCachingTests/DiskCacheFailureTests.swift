@@ -171,28 +171,6 @@ struct DiskCacheFailureTests {
 
     // MARK: Leftovers
 
-    @Test("the index and the journals of a former version go; the database of another program stays")
-    func formerIndex() async throws {
-        for (application, isRemoved) in [("Tint", true), ("Mine", false)] {
-            let first = cache()
-            try await first.put(someBytes(1), "a")
-            await first.close()
-            var header = Data(count: 100)
-            header.replaceSubrange(68..<72, with: Data(application.utf8))
-            try directory.write(header, to: "cache/index.sqlite")
-            try directory.write(Data(), to: "cache/index.sqlite-wal")
-            try directory.write(Data(count: 24), to: "cache/journal/\(WriterName())")
-            let cache = cache()
-            try await cache.put(someBytes(1), "b")
-            await cache.maintain()
-            let names = try FileManager.default.contentsOfDirectory(atPath: path)
-            #expect(names.contains("index.sqlite") == !isRemoved && names.contains("journal") == !isRemoved)
-            #expect(names.contains("index.sqlite-wal") == !isRemoved)
-            #expect(await cache.usage().entries == 2)
-            await cache.close()
-        }
-    }
-
     @Test("files that a crash left behind go once they are old enough, and no others")
     func orphans() async throws {
         let clock = WallClock(Date())
@@ -203,7 +181,7 @@ struct DiskCacheFailureTests {
         for folder in 0..<256 {
             let place = path + "/" + EntryName.folderPath(folder)
             try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
-            let name = EntryName(sourceHigh: UInt64(folder) << 56, sourceLow: 1, variant: 0)
+            let name = EntryName(source: UInt128(folder) << 120 | 1, variant: 0)
             let unfinished = name.withPath(writer: writer) { String(cString: $0) }
             try Data().write(to: URL(fileURLWithPath: "\(path)/\(unfinished)"))
             try Data("x".utf8).write(to: URL(fileURLWithPath: place + "/foreign"))

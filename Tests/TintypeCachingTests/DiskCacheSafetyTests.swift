@@ -352,7 +352,7 @@ struct DiskCacheSafetyTests: DiskCacheSuite {
     func relativeDirectory() {
         let cache = DiskCache(.init(directory: "images/cache/"))
         let expected = FileManager.default.currentDirectoryPath + "/images/cache"
-        #expect(cache.configuration.directory == expected && cache.store.context.path == expected)
+        #expect(cache.configuration.directory == expected && cache.store.path == expected)
         #expect(DiskCache(.init(directory: "")).configuration.directory.isEmpty)
     }
 }

@@ -17,7 +17,7 @@ struct EvictionHandTests {
         var sums: [Double] = []
         for rank in 1...images { sums.append((sums.last ?? 0) + 1 / Double(rank)) }
         let names = (0..<images).map { _ in
-            EntryName(sourceHigh: generator.next(), sourceLow: generator.next(), variant: 0)
+            EntryName(source: .random(in: 0 ... .max, using: &generator), variant: 0)
         }
         let sizes = (0..<images).map { _ in Int.random(in: 1...60, using: &generator) * 4_096 }
         return (0..<count).map { _ in
@@ -139,7 +139,7 @@ struct EvictionHandTests {
         var generator = SeededRandom(seed: 5)
         var directory = SimulatedDirectory()
         var process = SimulatedProcess(capacity: 5 * 4_096, using: &generator)
-        let names = (0..<40).map { _ in EntryName(sourceHigh: generator.next(), sourceLow: 0, variant: 0) }
+        let names = (0..<40).map { _ in EntryName(source: .random(in: 0 ... .max, using: &generator), variant: 0) }
         for (index, name) in names.enumerated() {
             process.request(name, size: 4_096, in: &directory, at: Self.start + Int64(index) * 10_000_000)
         }
@@ -152,11 +152,9 @@ struct EvictionHandTests {
         var wrong = FolderSizes()
         for folder in 0..<FolderSizes.folders { wrong.set(entries: 1_000, bytes: 1 << 40, of: folder) }
         hand.restore(wrong, evictionAge: nil)
-        let stuck = EvictionHand.Listed(
-            name: EntryName(sourceHigh: 0, sourceLow: 1, variant: 0), size: 8_192, modified: 0)
-        var search = EvictionHand.Search()
-        var tries = 0
-        while let step = hand.nextStep(toMeet: .init(bytes: 0, entries: 0), &search, now: 1) {
+        let stuck = EvictionHand.Listed(name: EntryName(source: 1, variant: 0), size: 8_192, modified: 0)
+        var (listed, tries) = (0, 0)
+        while let step = hand.nextStep(toMeet: CacheUsage(), listed: &listed, now: 1) {
             switch step {
             case .list(let visit): hand.noteListing(visit.folder == 0 ? [stuck] : [], of: visit, now: 1)
             case .evict(let entry):
@@ -172,7 +170,7 @@ struct EvictionHandTests {
     func storeDuringListing() {
         var hand = EvictionHand()
         let visit = hand.visit(3)
-        _ = hand.noteStore(of: 4_096, replacing: nil, in: 3)
+        _ = hand.noteStore(of: 4_096, replacing: 0, in: 3)
         hand.noteListing([], of: visit, now: 0)
         #expect(hand.sizes[3] == CacheUsage(entries: 1, bytes: 4_096))
     }

@@ -14,7 +14,7 @@ struct OperationOrderTests {
     let done = Lock<[String]>([])
 
     private func begin(_ key: ImageKey) -> OperationOrder.Ticket {
-        order.begin(DiskCacheEntry(data: someBytes(1), created: .distantPast), forKey: key, EntryName(key)) { true }!
+        order.begin(DiskCacheEntry(data: someBytes(1), created: .distantPast), forKey: key) { true }!
     }
 
     /// Waits for the turn of an operation in the background, and notes its name when it has come.

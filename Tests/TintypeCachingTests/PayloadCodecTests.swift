@@ -52,7 +52,7 @@ struct PayloadCodecTests {
             return Data(data.map { $0 ^ UInt8(truncatingIfNeeded: generator.next()) })
         }
         @Sendable func sum(_ data: Data) -> Data {
-            withUnsafeBytes(of: EntryFile.checksum(data).low &* (key | 1)) { Data($0) }
+            withUnsafeBytes(of: data.withUnsafeBytes { XXH3.hash($0) } &* (key | 1)) { Data($0) }
         }
         return PayloadCodec(identifier: identifier ?? "cipher-\(key)") { data in
             mixed(data) + sum(data)

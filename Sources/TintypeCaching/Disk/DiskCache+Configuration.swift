@@ -62,15 +62,12 @@ extension DiskCache {
 
         /// - Throws: ``ImageError/Code/cacheUnavailable`` if nothing could ever be kept like this.
         func validate() throws(ImageError) {
-            guard !directory.isEmpty else {
-                throw ImageError(
-                    .cacheUnavailable, stage: .cache, source: directory,
-                    reason: "the path of the cache is empty; without a home directory, set HOME or XDG_CACHE_HOME")
-            }
-            guard !directory.utf8.contains(0) else {
-                throw ImageError(
-                    .cacheUnavailable, stage: .cache, source: directory, reason: "the path of the cache has a NUL")
-            }
+            guard directory.isEmpty || directory.utf8.contains(0) else { return }
+            throw ImageError(
+                .cacheUnavailable, stage: .cache, source: directory,
+                reason: directory.isEmpty
+                    ? "the path of the cache is empty; without a home directory, set HOME or XDG_CACHE_HOME"
+                    : "the path of the cache has a NUL")
         }
 
         /// `$XDG_CACHE_HOME/PROGRAM/tintype`, or `~/.cache/PROGRAM/tintype`, where `PROGRAM` is the name of the running program (XDG Base

@@ -47,20 +47,21 @@ extension DiskCache {
     ///   - limit: the largest number of entries to return.
     public func entries(after cursor: String = "", limit: Int = 1_000) async -> [Listing] {
         await drain()
-        return (try? await perform { store in store.listings(after: cursor, limit: limit) }) ?? []
+        return (try? await perform(on: upkeep) { store in store.listings(after: cursor, limit: limit) }) ?? []
     }
 
     /// Returns the entries of a source, its original and its variants.
     /// - Parameter source: the source: the key of its original.
     public func entries(ofSource source: String) async -> [Listing] {
         await drain()
-        return await read { store in store.listings(ofSource: source) } ?? []
+        return (try? await perform(on: reads) { store in store.listings(ofSource: source) }) ?? []
     }
 
     /// Returns the variants of a source that there are, the original among them.
     /// - Parameter source: the source: the key of its original.
     public func variants(ofSource source: String) async -> [ImageVariant] {
-        let listed = await read { store in store.listings(ofSource: source).map(\.key.variant) } ?? []
+        let listed =
+            (try? await perform(on: reads) { store in store.listings(ofSource: source).map(\.key.variant) }) ?? []
         return listed + order.variants(ofSource: source).filter { !listed.contains($0) }
     }
 
@@ -72,7 +73,7 @@ extension DiskCache {
     /// - Parameter key: the key.
     public func path(forKey key: ImageKey) async -> String? {
         let path = try? await inOrder(EntryName(key)) { store -> String? in
-            store.reader.validName(forKey: key).map { "\(store.context.path)/\($0.path)" }
+            store.validName(forKey: key).map { "\(store.path)/\($0.path)" }
         }
         return path ?? nil
     }
@@ -82,15 +83,12 @@ extension DiskCache {
     public func verify() async throws(ImageError) -> CacheVerification {
         await drain()
         var report = CacheVerification()
-        guard try await perform({ store throws(ImageError) in try store.directoryForRemoving() }) != nil
+        guard try await perform(on: upkeep, { store throws(ImageError) in try store.directoryForRemoving() }) != nil
         else { return report }
         for folder in 0..<EntryName.folders {
-            let (part, stale) = try await perform { [report] store in
-                var report = report
-                let stale = store.reader.verify(folder: folder, &report)
-                return (report, stale)
-            }
-            report = part
+            let (part, stale) = try await perform(on: upkeep) { store in store.verify(folder: folder) }
+            report.checked += part.checked
+            report.damaged += part.damaged
             for file in stale { removeLater(file) }
         }
         await drain()
@@ -103,28 +101,25 @@ extension DiskStore {
         guard let directory = directoryOfEntries() else { return [] }
         var listings: [DiskCache.Listing] = []
         for folder in (EntryName(cursor)?.folder ?? 0)..<EntryName.folders where listings.count < limit {
-            let files = (try? directory.list(EntryName.folderPath(folder))) ?? []
-            for file in files.sorted() where file > cursor && listings.count < limit {
-                if let name = EntryName(file), let listing = listing(name, in: directory) { listings.append(listing) }
+            let names = ((try? directory.names(inFolder: folder)) ?? []).sorted { $0.text < $1.text }
+            for name in names where name.text > cursor && listings.count < limit {
+                guard let (description, status) = directory.description(of: name) else { continue }
+                listings.append(DiskCache.Listing(name, status, description))
             }
         }
         return listings
     }
 
     func listings(ofSource source: String) -> [DiskCache.Listing] {
-        guard let directory = directoryOfEntries(), let names = try? reader.names(ofSource: source, in: directory)
+        guard let directory = directoryOfEntries(), let names = try? names(ofSource: source, in: directory)
         else { return [] }
-        return names.compactMap { listing($0, of: source, in: directory) }.sorted { $0.cursor < $1.cursor }
-    }
-
-    /// - Parameter source: the source that the entry has to be of; `nil` for any.
-    private func listing(
-        _ name: EntryName, of source: String? = nil, in directory: OpenDirectory
-    ) -> DiskCache.Listing? {
-        guard let (description, status) = (try? directory.description(of: name.path)) ?? nil,
-            source.map({ description.belongs(to: ImageKey(source: $0, variant: description.key.variant)) }) ?? true
-        else { return nil }
-        return DiskCache.Listing(name, status, description)
+        let listings = names.compactMap { name -> DiskCache.Listing? in
+            guard let (description, status) = directory.description(of: name),
+                description.belongs(to: ImageKey(source: source, variant: description.key.variant))
+            else { return nil }
+            return DiskCache.Listing(name, status, description)
+        }
+        return listings.sorted { $0.cursor < $1.cursor }
     }
 }
 

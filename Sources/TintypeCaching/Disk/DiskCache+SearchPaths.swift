@@ -18,14 +18,11 @@ extension DiskCache {
                 let open: OpenDirectory
                 if let known { open = known } else { open = try OpenDirectory.open(path, faults: nil) }
                 directory.withLock { $0 = open }
-                let name = EntryName(key)
-                let contents = try name.withPath { path throws(FileError) in try open.contents(of: path) }
-                guard case .bytes(let bytes, let status) = consume contents, status.size <= limit,
-                    case .entry(let description) = bytes.withUnsafeBytes({ EntryFile.contents($0, key: key) }),
-                    description.codec == nil
+                guard let (data, status, contents) = try open.read(EntryName(key), for: key), status.size <= limit,
+                    case .entry(let description) = contents, description.codec == nil
                 else { return nil }
                 var entry = description.entry
-                entry.data = bytes.data(prefix: description.payloadSize)
+                entry.data = data.prefix(description.payloadSize)
                 return entry
             }
         }
@@ -37,15 +34,11 @@ extension DiskCache {
                 guard let path = path(key) else { return nil }
                 // Through links, and without waiting for a FIFO.
                 let file = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-                guard file >= 0 else { throw FileError(operation: "open", path: path, code: errno) }
+                guard file >= 0 else { throw FileError("open", path) }
                 defer { Glibc.close(file) }
-                var information = stat()
-                guard fstat(file, &information) == 0 else {
-                    throw FileError(operation: "read", path: path, code: errno)
-                }
-                let status = FileStatus(information)
+                guard let status = FileStatus(of: file) else { throw FileError("read", path) }
                 guard status.isRegular, (1...max(1, limit)).contains(status.size) else { return nil }
-                let data = try FileBytes(of: file, count: status.size) { path }.data(prefix: status.size)
+                guard let data = OpenFile.contents(of: file, count: status.size) else { throw FileError("read", path) }
                 return DiskCacheEntry(
                     data: data, created: Date(cacheTime: status.modified),
                     mimeType: ImageFormat(sniffing: data)?.mimeType)
@@ -55,21 +48,21 @@ extension DiskCache {
 
     /// The places to look for entries that the cache doesn't have, first to last. They may change at any time.
     public var searchPaths: [SearchPath] {
-        get { store.reader.searchPaths.withLock { $0 } }
-        set { store.reader.searchPaths.withLock { $0 = newValue } }
+        get { store.searchPaths.withLock { $0 } }
+        set { store.searchPaths.withLock { $0 = newValue } }
     }
 }
 
-extension EntryReader {
+extension DiskStore {
     /// Reads the entry that the search paths have for a key. Files that are larger than the cache may be are not read.
     func searchedEntry(forKey key: ImageKey) -> DiskCacheEntry? {
-        let limit = context.limits.withLock { $0.capacity.bytes }
+        let limit = limits.withLock { $0.capacity.bytes }
         for place in searchPaths.withLock({ $0 }) {
             do throws(FileError) {
                 if let entry = try place.entry(key, limit) { return entry }
             } catch {
                 if !error.isMissing, !error.isNotADirectory {
-                    context.note("\(error)", cause: "search \(error.operation) \(error.code)")
+                    note("\(error)", cause: "search \(error.operation) \(error.code)")
                 }
             }
         }

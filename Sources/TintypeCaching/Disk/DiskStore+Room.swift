@@ -1,18 +1,19 @@
 internal import FoundationEssentials
+internal import Synchronization
 
 /// The sizes of the folders, and making room: the work on files that the ``EvictionHand`` asks for.
 extension DiskStore {
-    /// The file of the sizes, which tells a process at once how full the cache is.
+    /// The file of the sizes, by which a process knows at once how full the cache is.
     static let sizesFile = "sizes"
-    /// The age in microseconds at which an unfinished file counts as left by a crash.
+    /// The age in microseconds from which an unfinished file is one that a crash left behind.
     private static let leftoverAge: Int64 = 3_600_000_000
 
     // MARK: Looking
 
-    /// Lists a folder, sets its sizes right, and removes expired entries and leftovers.
+    /// Lists a folder, sets its sizes right, and removes what has expired or was left behind.
     /// - Parameter mayRemove: false to look only.
     func look(_ visit: EvictionHand.Visit, in directory: OpenDirectory, mayRemove: Bool = true) {
-        let aging = Aging(context)
+        let aging = Aging(self)
         let bound = aging.expiry == .byAccess ? aging.bound(sweeping: false) : nil
         let path = EntryName.folderPath(visit.folder)
         var entries: [EvictionHand.Listed] = []
@@ -20,11 +21,10 @@ extension DiskStore {
         do throws(FileError) {
             try directory.forEachFile(in: path) { file, status in
                 let isLeftover: Bool
-                if let name = EntryName(cString: file) {
+                if let name = EntryName(file) {
                     isLeftover = bound.map { Aging.isOld(status.modified, $0) } ?? false
                     if !isLeftover || !mayRemove {
-                        entries.append(
-                            EvictionHand.Listed(name: name, size: status.allocatedSize, modified: status.modified))
+                        entries.append(.init(name: name, size: status.allocatedSize, modified: status.modified))
                     }
                 } else {
                     isLeftover = status.modified < aging.time - Self.leftoverAge && WriterName.isUnfinished(file)
@@ -32,46 +32,47 @@ extension DiskStore {
                 if isLeftover, mayRemove { leftovers.append(("\(path)/\(String(cString: file))", status.modified)) }
             }
         } catch {
-            // A folder that can't be read isn't an empty folder.
+            // A folder that can't be read is not an empty one.
             guard error.isMissing else { return }
         }
         for file in leftovers { _ = try? directory.remove(file.path) { $0.modified == file.modified } }
         hand.withLock { $0.noteListing(entries, of: visit, now: aging.time) }
     }
 
-    /// Lists a folder, if the directory is writable.
+    /// Lists a folder, if the directory is one to write to.
     func look(folder: Int) {
-        guard let directory = preparedDirectory else { return }
-        look(hand.withLock { $0.visit(folder) }, in: directory)
+        if let directory = preparedDirectory { look(hand.withLock { $0.visit(folder) }, in: directory) }
     }
 
-    /// Lists all folders, so that all sizes are right.
-    func lookEverywhere(in directory: OpenDirectory, mayRemove: Bool = true) {
+    /// The totals after all folders were listed, so that all sizes are right.
+    func countedUsage() -> CacheUsage {
+        guard let directory = directoryOfEntries() else { return CacheUsage() }
         for folder in 0..<EntryName.folders {
-            look(hand.withLock { $0.visit(folder) }, in: directory, mayRemove: mayRemove)
+            look(hand.withLock { $0.visit(folder) }, in: directory, mayRemove: false)
         }
-        context.areSizesKnown = true
+        return hand.withLock { hand in
+            hand.areSizesKnown = true
+            return hand.sizes.total
+        }
     }
 
     // MARK: Evicting
 
     /// Evicts entries while the limits are exceeded.
-    /// - Parameter bytes: the space to free, beyond the limits.
+    /// - Parameter bytes: the space to free, beyond what the limits ask for.
     /// - Returns: the entries that were evicted.
     @discardableResult func evict(in directory: OpenDirectory, freeing bytes: Int = 0) -> CacheUsage {
-        let configuration = context.limits.withLock { $0 }
-        let limits = EvictionHand.Limits(
-            bytes: max(0, configuration.capacity.bytes), entries: max(0, configuration.maximumCount ?? .max))
-        let time = context.time
-        var (search, evicted) = (EvictionHand.Search(), CacheUsage())
+        let limits = limits.withLock {
+            CacheUsage(entries: max(0, $0.maximumCount ?? .max), bytes: max(0, $0.capacity.bytes))
+        }
+        let time = time
+        var (listed, evicted) = (0, CacheUsage())
         while true {
-            let isFreeing = evicted.bytes < bytes
-            let step = hand.withLock { hand in
-                hand.nextStep(toMeet: isFreeing ? .none : limits, &search, now: time)
-            }
-            switch step {
+            // While space is to be freed, no limit is met.
+            let target = evicted.bytes < bytes ? CacheUsage(entries: -1, bytes: -1) : limits
+            switch hand.withLock({ $0.nextStep(toMeet: target, listed: &listed, now: time) }) {
             case nil:
-                if evicted.entries > 0 { context.counters.withLock { $0.evictions += evicted.entries } }
+                if evicted.entries > 0 { counters.withLock { $0.evictions += evicted.entries } }
                 return evicted
             case .list(let visit): look(visit, in: directory)
             case .evict(let entry):
@@ -85,81 +86,65 @@ extension DiskStore {
                     hand.withLock { $0.noteFailedEviction(of: entry, isRemovable: isRemovable) }
                     continue
                 }
-                context.renewalAge = hand.withLock { hand in
-                    hand.noteEviction(of: entry, &search, now: time)
-                    return hand.renewalAge
-                }
-                evicted.entries += 1
-                evicted.bytes += entry.size
+                listed = 0
+                changeHand { $0.noteEviction(of: entry, now: time) }
+                evicted += CacheUsage(entries: 1, bytes: entry.size)
             }
         }
     }
 
-    /// Removes the entries of a folder that have expired.
-    func removeExpired(inFolder folder: Int, of directory: OpenDirectory) -> CacheUsage {
-        let aging = Aging(context)
-        var sweep = CacheUsage()
-        for name in ((try? directory.list(EntryName.folderPath(folder))) ?? []).compactMap({ EntryName($0) }) {
-            guard let (description, status) = (try? directory.description(of: name.path)) ?? nil,
-                aging.isExpired(
-                    description.entry, stored: description.stored, modified: status.modified, sweeping: true),
-                (try? remove(name, in: directory) { $0.isSameFile(as: status) }) != nil
-            else { continue }
-            sweep.entries += 1
-            sweep.bytes += status.allocatedSize
+    /// Changes the hand in a way that may change the age from which uses are noted.
+    private func changeHand(_ body: (inout EvictionHand) -> Void) {
+        let age = hand.withLock { hand in
+            body(&hand)
+            return hand.renewalAge
         }
-        look(folder: folder)
-        return sweep
+        renewalAge.store(age, ordering: .relaxed)
+    }
+
+    /// Evicts entries until a file leaves the volume as much free space as the configuration asks for.
+    func keepFree(_ space: ByteCount, after size: Int, in directory: OpenDirectory) throws(ImageError) {
+        func missing() -> Int? {
+            guard space.bytes > 0, let free = directory.freeSpace, free - size < space.bytes else { return nil }
+            return space.bytes - max(0, free - size)
+        }
+        guard let needed = missing() else { return }
+        evict(in: directory, freeing: needed)
+        guard missing() != nil, let free = directory.freeSpace else { return }
+        let reason = "the volume has \(ByteCount(free)) left, and \(space) are to stay free"
+        note("\(path): \(reason)", cause: "free space")
+        throw ImageError(.cacheWriteFailed, stage: .cache, source: path, reason: reason)
     }
 
     // MARK: The file of the sizes
 
     /// Reads the sizes that another process saw, unless this process knows them.
     func restoreSizes(in directory: OpenDirectory) {
-        guard !context.areSizesKnown else { return }
-        let saved = (try? directory.tail(of: Self.sizesFile, count: 8_192)).flatMap { FolderSizes.decode($0.bytes) }
-        context.renewalAge = hand.withLock { hand in
-            if let saved { hand.restore(saved.sizes, evictionAge: saved.evictionAge) } else { hand.noteClearing() }
-            return hand.renewalAge
-        }
+        guard !hand.withLock({ $0.areSizesKnown }) else { return }
+        let saved = ((try? directory.read(Self.sizesFile)) ?? nil).flatMap { FolderSizes.decode($0.data) }
         // Nothing to look for in a cache that was just made.
         let isNew = (try? directory.list(EntryName.root))?.allSatisfy { !EntryName.isFolder($0) } == true
-        context.areSizesKnown = saved != nil || isNew
+        changeHand { hand in
+            if let saved { hand.restore(saved.sizes, evictionAge: saved.evictionAge) } else { hand.noteClearing() }
+            hand.areSizesKnown = saved != nil || isNew
+        }
     }
 
     /// Writes the sizes for the next process. A failure doesn't matter: they may be lost, late, or wrong.
     func saveSizes() {
-        guard let directory = preparedDirectory, context.areSizesKnown else { return }
-        let data = hand.withLock { $0.sizes.encoded(evictionAge: $0.evictionAge) }
+        let data = hand.withLock { $0.areSizesKnown ? $0.sizes.encoded(evictionAge: $0.evictionAge) : nil }
+        guard let data, let directory = preparedDirectory else { return }
         let unfinished = "\(Self.sizesFile).\(writer)"
-        do throws(FileError) {
-            try? directory.remove(unfinished)
-            try directory.create(unfinished, contents: data)
-            try directory.rename(unfinished, to: Self.sizesFile)
-        } catch {
-            try? directory.remove(unfinished)
-        }
+        guard (try? directory.write(data, to: unfinished)) != nil else { return }
+        if (try? directory.rename(unfinished, to: Self.sizesFile)) == nil { try? directory.remove(unfinished) }
     }
 
-    /// Removes leftovers of crashes and former versions from the directory, beside the entries.
+    /// Removes what a crash left in the directory beside the entries.
     func removeLeftovers() {
         guard let directory = preparedDirectory else { return }
-        let bound = context.time - Self.leftoverAge
+        let bound = time - Self.leftoverAge
         for file in (try? directory.list(".")) ?? [] where file.hasPrefix("\(Self.sizesFile).") {
             _ = try? directory.remove(file) { $0.modified < bound }
         }
-        // The index and the journals of former versions. The database of another program has another application's id in its header.
-        let header = try? directory.head(of: "index.sqlite", count: 72)
-        guard let header, header.suffix(4).elementsEqual("Tint".utf8) else { return }
-        for file in (try? directory.list("journal")) ?? [] where WriterName(file) != nil {
-            try? directory.remove("journal/\(file)")
-        }
-        try? directory.removeDirectory("journal")
-        for suffix in ["-journal", "-wal", "-shm", ""] { try? directory.remove("index.sqlite\(suffix)") }
     }
-}
-
-extension EvictionHand.Limits {
-    /// No limit is met.
-    fileprivate static let none = Self(bytes: -1, entries: -1)
 }

@@ -1,35 +1,92 @@
 internal import FoundationEssentials
 internal import Glibc
+internal import Synchronization
 
 /// A disk cache without its queues: every call does its work on the calling thread. ``DiskCache`` explains the design, and sees to it that
-/// operations on the same source take turns.
+/// operations on one source take turns.
 ///
-/// The store changes files, and ``EntryReader`` reads them.
+/// This file has the directory, and storing; the other ones have reading, removing, and making room.
 final class DiskStore: Sendable {
     /// Names the folder of entries as this cache's. A folder without it belongs to another program.
     static let marker = "entries/.tintype"
 
-    let context: DiskContext
-    let reader: EntryReader
+    let path: String
+    let payloadCodec: PayloadCodec?
+    let limits: Lock<DiskCache.Configuration>
+    let searchPaths = Lock<[DiskCache.SearchPath]>([])
+    /// The statistics without the totals, which the hand has.
+    let counters = Lock(CacheStatistics())
     let hand = Lock(EvictionHand())
+    /// ``EvictionHand/renewalAge``, which each read needs without a lock.
+    let renewalAge = Atomic(EvictionHand().renewalAge)
     /// The end of the names of files that this cache is writing.
     let writer = WriterName()
-    /// The directory that was checked, and has all that entries need.
-    private let prepared = Lock<OpenDirectory?>(nil)
+    /// The directory that was opened last.
+    let directory = Lock<OpenDirectory?>(nil)
     /// For the thread that prepares the directory.
     private let preparation = Lock(())
     /// The time of the latest store, in microseconds since 1970.
     private let lastStore = Lock(Int64.min)
+    private let now: @Sendable () -> Date
+    private let faults: FileFaults?
+    private let log: @Sendable (String) -> Void
+    private let loggedCauses = Lock(Set<String>())
 
     init(
         _ configuration: DiskCache.Configuration, faults: FileFaults?, now: @escaping @Sendable () -> Date,
         log: @escaping @Sendable (String) -> Void
     ) {
-        context = DiskContext(configuration, faults: faults, now: now, log: log)
-        reader = EntryReader(context)
+        (path, payloadCodec, limits) = (configuration.directory, configuration.payloadCodec, Lock(configuration))
+        (self.faults, self.now, self.log) = (faults, now, log)
     }
 
+    var date: Date { now() }
+
+    /// The present, in microseconds since 1970.
+    var time: Int64 { now().cacheTime }
+
+    /// The totals as this process knows them.
+    var usage: CacheUsage { hand.withLock { $0.sizes.total } }
+
     // MARK: The directory
+
+    /// True if the kernel knows without looking that there is no directory.
+    var hasCertainlyNoDirectory: Bool { OpenDirectory.isMissing(path, faults: faults) }
+
+    /// The directory for reading; `nil` if there is none, or it can't be read, which is logged.
+    func openDirectory() -> OpenDirectory? { try? existingDirectory() }
+
+    /// The directory; `nil` only if there is certainly none.
+    /// - Throws: ``ImageError/Code/cacheUnavailable``
+    func existingDirectory() throws(ImageError) -> OpenDirectory? {
+        if let open = directory.withLock({ $0 }), !open.isRemoved { return open }
+        do throws(FileError) {
+            let opened = try OpenDirectory.open(path, faults: faults)
+            directory.withLock { $0 = opened }
+            return opened
+        } catch {
+            directory.withLock { $0 = nil }
+            if error.isMissing { return nil }
+            throw failure(error, .cacheUnavailable)
+        }
+    }
+
+    /// The directory, if it is a cache that has entries to read.
+    func directoryOfEntries() -> OpenDirectory? {
+        guard let directory = openDirectory(), (try? directory.exists(Self.marker)) == true else { return nil }
+        return directory
+    }
+
+    /// The directory for removals; `nil` if it is certainly no cache.
+    func directoryForRemoving() throws(ImageError) -> OpenDirectory? {
+        guard let directory = try existingDirectory() else { return nil }
+        do throws(FileError) {
+            guard try directory.exists(Self.marker) else { return nil }
+        } catch {
+            throw failure(error, .cacheUnavailable)
+        }
+        return try directoryForWriting()
+    }
 
     /// The directory, checked and with all that entries need.
     /// - Throws: ``ImageError/Code/cacheUnavailable``
@@ -38,70 +95,74 @@ final class DiskStore: Sendable {
         return try preparation.withLockUnchecked { _ throws(ImageError) in
             if let known = preparedDirectory { return known }
             let opened: OpenDirectory
+            var (isOurs, reason) = (false, String?.none)
             do throws(FileError) {
-                opened = try context.makeDirectory()
-            } catch {
-                throw context.failure(error, .cacheUnavailable)
-            }
-            if let reason = opened.reasonAgainstWriting { throw context.unavailable(reason) }
-            var isOurs = false
-            do throws(FileError) {
+                opened = try OpenDirectory.make(path, faults: faults)
+                reason = opened.reasonAgainstWriting
                 // Other processes may be clearing it.
-                for _ in 0..<8 where !isOurs { isOurs = try makeEntriesFolder(in: opened) }
+                for _ in 0..<8 where reason == nil && !isOurs { isOurs = try makeEntriesFolder(in: opened) }
             } catch {
-                throw context.failure(error, .cacheUnavailable)
+                throw failure(error, .cacheUnavailable)
             }
-            guard isOurs else {
-                throw context.unavailable("its folder `entries` belongs to another program; use another directory")
+            if !isOurs {
+                throw unavailable(
+                    reason ?? "its folder `entries` belongs to another program; use another directory")
             }
             tag(opened)
-            context.directory.withLock { $0 = opened }
             restoreSizes(in: opened)
-            prepared.withLock { $0 = opened }
+            opened.isPrepared.store(true, ordering: .releasing)
+            directory.withLock { $0 = opened }
             return opened
         }
     }
 
     var preparedDirectory: OpenDirectory? {
-        guard let known = context.directory.withLock({ $0 }), prepared.withLock({ $0 === known }) else { return nil }
+        guard let known = directory.withLock({ $0 }), known.isPrepared.load(ordering: .acquiring) else { return nil }
         return known
     }
 
     /// Lets the next store open and prepare the directory again.
-    func forget(_ directory: OpenDirectory) {
-        prepared.withLock { $0 = nil }
-        context.areSizesKnown = false
-        context.forget(directory)
+    func forget(_ old: OpenDirectory) {
+        hand.withLock { $0.areSizesKnown = false }
+        directory.withLock { if $0 === old { $0 = nil } }
     }
 
-    /// Makes the folder of entries, and marks it as this cache's. An empty folder without the mark belongs to a process that has ended.
+    /// Forgets the directory if the path leads to another one, or none, by now, or it may not be written to any more.
+    func checkDirectory() {
+        if let open = directory.withLock({ $0 }), !open.isCurrent || open.reasonAgainstWriting != nil { forget(open) }
+    }
+
+    /// Closes the directory.
+    func close() { if let open = directory.withLock({ $0 }) { forget(open) } }
+
+    /// Makes the folder of entries, and marks it as this cache's. An empty one without the mark is one of a process that ended meanwhile.
     /// - Returns: false if it is another program's, or another process has just cleared it.
     private func makeEntriesFolder(in directory: OpenDirectory) throws(FileError) -> Bool {
-        if directory.exists(Self.marker) { return true }
+        if try directory.exists(Self.marker) { return true }
         do throws(FileError) {
             try directory.makeFolder(EntryName.root)
-            if try directory.list(EntryName.root).isEmpty { try directory.create(Self.marker) }
+            if try directory.list(EntryName.root).isEmpty { try directory.write(Data(), to: Self.marker) }
         } catch {
-            guard error.isExisting || error.isMissing else { throw error }
+            guard error.isMissing else { throw error }
         }
-        return directory.exists(Self.marker)
+        return try directory.exists(Self.marker)
     }
 
-    /// Marks the contents of the directory as reproducible (Cache Directory Tagging Specification, bford.info/cachedir), or
+    /// Marks the directory as one whose contents can be made again (Cache Directory Tagging Specification, bford.info/cachedir), or
     /// removes the mark. A failure doesn't matter.
     private func tag(_ directory: OpenDirectory) {
         let name = "CACHEDIR.TAG"
-        guard context.limits.withLock({ $0.isExcludedFromBackup }) else {
+        guard limits.withLock({ $0.isExcludedFromBackup }) else {
             try? directory.remove(name)
             return
         }
-        guard !directory.exists(name) else { return }
+        guard (try? directory.exists(name)) == false else { return }
         let text = """
             Signature: 8a477f597d28d172789f06886806bc55
             # Tintype keeps images here that it can load again.
 
             """
-        try? directory.create(name, contents: Data(text.utf8))
+        try? directory.write(Data(text.utf8), to: name)
     }
 
     // MARK: Storing
@@ -117,31 +178,31 @@ final class DiskStore: Sendable {
         var size: Int { FileStatus.allocatedSize(parts.0.count + parts.1.count) }
     }
 
-    /// Stores an entry in place of the previous entry under its key, and evicts others while the limits are exceeded.
+    /// Stores an entry in place of the one under its key, and evicts others while the limits are exceeded.
     ///
     /// The caller's codec has encoded it.
+    /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``.
     func store(_ entry: DiskCacheEntry, forKey key: ImageKey) throws(ImageError) {
-        let configuration = context.limits.withLock { $0 }
+        let configuration = limits.withLock { $0 }
         let time = nextTime()
         let trailer = EntryFile.trailer(
             for: entry, key: key, keepsCompleteURL: configuration.keepsCompleteURLs, stored: time,
-            codec: reader.payloadCodec?.identifier)
+            codec: payloadCodec?.identifier)
         let new = NewEntry(name: EntryName(key), parts: (entry.data, trailer), time: time)
-        try check(new, of: key, configuration)
-        if let known = preparedDirectory, !known.isCurrent {
-            // It was moved away, and others look where it was.
-            forget(known)
+        if let reason = reasonAgainst(new, configuration) {
+            throw ImageError(.cacheWriteFailed, stage: .cache, source: key.source, reason: reason)
         }
+        // If it was moved away, others look where it was.
+        if let known = preparedDirectory, !known.isCurrent { forget(known) }
         var attempts = 0
         var hasFreed = false
         while true {
             attempts += 1
             let directory = try directoryForWriting()
-            try makeRoom(for: new.size, in: directory, configuration)
+            try keepFree(configuration.minimumFreeSpace, after: new.size, in: directory)
             do throws(FileError) {
                 try write(new, in: directory)
-                context.counters.withLock { $0.stores += 1 }
-                return
+                return counters.withLock { $0.stores += 1 }
             } catch {
                 if error.isDiskFull, configuration.minimumFreeSpace.bytes > 0, !hasFreed {
                     // Files, or the user's quota, may have run out, which the free space doesn't tell.
@@ -150,7 +211,7 @@ final class DiskStore: Sendable {
                     // Where files have run out, folders take them, too.
                     for folder in 0..<EntryName.folders { try? directory.removeDirectory(EntryName.folderPath(folder)) }
                 } else {
-                    guard error.isMissing, attempts < 8 else { throw context.failure(error, .cacheWriteFailed) }
+                    guard error.isMissing, attempts < 8 else { throw failure(error, .cacheWriteFailed) }
                     // The directory or its folders were removed. They are made anew.
                     forget(directory)
                 }
@@ -158,12 +219,9 @@ final class DiskStore: Sendable {
         }
     }
 
-    /// The totals as this process knows them.
-    var usage: CacheUsage { hand.withLock { $0.sizes.total } }
-
-    /// The time of a store, later than the previous store: entries of the same time would be evicted in any order.
+    /// The time of a store, which is later than that of the store before: entries of the same time would be evicted in any order.
     private func nextTime() -> Int64 {
-        let time = context.time
+        let time = time
         return lastStore.withLock { last in
             // A clock that was set back counts.
             last = last &- time < 1_000_000 && last >= time ? last + 1 : time
@@ -171,183 +229,52 @@ final class DiskStore: Sendable {
         }
     }
 
-    /// - Throws: ``ImageError/Code/cacheWriteFailed`` if the entry can never be stored.
-    private func check(
-        _ new: NewEntry, of key: ImageKey, _ configuration: DiskCache.Configuration
-    ) throws(ImageError) {
-        let reason: String
+    /// The reason why an entry can never be stored.
+    private func reasonAgainst(_ new: NewEntry, _ configuration: DiskCache.Configuration) -> String? {
         if new.parts.1.count > EntryFile.maximumDescription {
-            reason =
-                "the data beside the image takes \(ByteCount(new.parts.1.count)), more than "
+            return "the data beside the image takes \(ByteCount(new.parts.1.count)), more than "
                 + "\(ByteCount(EntryFile.maximumDescription))"
-        } else if new.size > configuration.capacity.bytes {
-            reason =
-                "the entry takes \(ByteCount(new.size)), more than the capacity of the whole disk cache, "
-                + "\(configuration.capacity)"
-        } else {
-            return
         }
-        throw ImageError(.cacheWriteFailed, stage: .cache, source: key.source, reason: reason)
+        guard new.size > configuration.capacity.bytes else { return nil }
+        return "the entry takes \(ByteCount(new.size)), more than the capacity of the whole disk cache, "
+            + "\(configuration.capacity)"
     }
 
     private func write(_ new: NewEntry, in directory: OpenDirectory) throws(FileError) {
-        func write() throws(FileError) -> OpenDirectory.WriteResult {
+        func write() throws(FileError) -> Int? {
             try directory.write(new.name, writer: writer, parts: new.parts, time: new.time)
         }
-        let result: OpenDirectory.WriteResult
+        let replaced: Int?
         do throws(FileError) {
-            result = try write()
+            replaced = try write()
         } catch {
-            guard error.isMissing, directory.exists(Self.marker) else { throw error }
+            guard error.isMissing, try directory.exists(Self.marker) else { throw error }
             try directory.makeFolder(EntryName.folderPath(new.name.folder))
-            result = try write()
+            replaced = try write()
         }
-        guard case .written(let replaced) = result else { return }
-        let visit = hand.withLock { hand in
-            hand.noteStore(of: new.size, replacing: replaced, in: new.name.folder)
-        }
+        guard let replaced else { return }
+        let visit = hand.withLock { $0.noteStore(of: new.size, replacing: replaced, in: new.name.folder) }
         if let visit { look(visit, in: directory) }
         evict(in: directory)
     }
 
-    // MARK: Free space
+    // MARK: Errors
 
-    /// Evicts entries until a file leaves the volume as much free space as the configuration asks for.
-    private func makeRoom(
-        for size: Int, in directory: OpenDirectory, _ configuration: DiskCache.Configuration
-    ) throws(ImageError) {
-        let wanted = configuration.minimumFreeSpace.bytes
-        func missing() -> Int? {
-            guard wanted > 0, let free = directory.freeSpace, free - size < wanted else { return nil }
-            return wanted - max(0, free - size)
-        }
-        guard let needed = missing() else { return }
-        evict(in: directory, freeing: needed)
-        guard missing() != nil, let free = directory.freeSpace else { return }
-        let reason =
-            "the volume has \(ByteCount(free)) left, and \(configuration.minimumFreeSpace) are to stay free"
-        context.note("\(context.path): \(reason)", cause: "free space")
-        throw ImageError(.cacheWriteFailed, stage: .cache, source: context.path, reason: reason)
+    /// Logs an error, once for each cause.
+    func note(_ message: String, cause: String) {
+        if loggedCauses.withLock({ $0.insert(cause).inserted }) { log(message) }
     }
 
-    // MARK: Removing
-
-    /// The directory for removals; `nil` if it is certainly no cache.
-    func directoryForRemoving() throws(ImageError) -> OpenDirectory? {
-        guard let directory = try context.existingDirectory() else { return nil }
-        do throws(FileError) {
-            guard try directory.isPresent(Self.marker) else { return nil }
-        } catch {
-            throw context.failure(error, .cacheUnavailable)
-        }
-        return try directoryForWriting()
+    func failure(_ error: FileError, _ code: ImageError.Code) -> ImageError {
+        note("\(path): \(error)", cause: error.cause)
+        let place = error.path == path ? "it" : error.path
+        return ImageError(
+            code, stage: .cache, source: path, reason: "cannot \(error.operation) \(place): \(error.message)",
+            underlying: error)
     }
 
-    func remove(_ key: ImageKey) throws(ImageError) -> Bool {
-        guard let directory = try directoryForRemoving() else { return false }
-        return try remove([EntryName(key)], in: directory) > 0
-    }
-
-    func removeAll(ofSource source: String) throws(ImageError) -> Int {
-        guard let directory = try directoryForRemoving() else { return 0 }
-        let names: [EntryName]
-        do throws(FileError) {
-            names = try reader.names(ofSource: source, in: directory)
-        } catch {
-            throw context.failure(error, .cacheUnavailable)
-        }
-        return try remove(names, in: directory)
-    }
-
-    /// - Returns: the number of files that there were.
-    private func remove(_ names: [EntryName], in directory: OpenDirectory) throws(ImageError) -> Int {
-        do throws(FileError) {
-            var count = 0
-            for name in names where try remove(name, in: directory) != nil { count += 1 }
-            return count
-        } catch {
-            throw context.failure(error, .cacheWriteFailed)
-        }
-    }
-
-    /// Removes the file of an entry.
-    /// - Parameter isExpected: a closure that returns false for a file that is to stay.
-    /// - Returns: the status of the file; `nil` if there was none, or it stays.
-    func remove(
-        _ name: EntryName, in directory: OpenDirectory, where isExpected: (FileStatus) -> Bool = { _ in true }
-    ) throws(FileError) -> FileStatus? {
-        do throws(FileError) {
-            guard let status = try directory.remove(name.path, where: isExpected) else { return nil }
-            hand.withLock { $0.noteRemoval(of: status.allocatedSize, in: name.folder) }
-            return status
-        } catch {
-            guard error.isMissing else { throw error }
-            return nil
-        }
-    }
-
-    /// Removes a file that reading found to be damaged or expired.
-    func remove(_ stale: StaleFile) {
-        guard let directory = context.openDirectory(), directory.reasonAgainstWriting == nil,
-            (try? remove(stale.name, in: directory, where: { $0.isSameFile(as: stale.status) })) != nil
-        else { return }
-        if stale.isDamaged { context.counters.withLock { $0.corruptions += 1 } }
-    }
-
-    // MARK: Clearing
-
-    /// The start of the names of cleared trees. They are beside the folder of entries, because a full disk has no room for a folder to put
-    /// them in.
-    private static let trash = "trash."
-
-    /// Takes all entries away from all readers at once; ``emptyTrash(limit:)`` removes the files.
-    func removeAll() throws(ImageError) {
-        guard let directory = try directoryForRemoving() else { return }
-        do throws(FileError) {
-            try directory.rename(EntryName.root, to: "\(Self.trash)\(WriterName())")
-        } catch {
-            // Another process has just cleared it.
-            guard error.isMissing else { throw context.failure(error, .cacheWriteFailed) }
-        }
-        hand.withLock { $0.noteClearing() }
-        try? directory.remove(Self.sizesFile)
-        forget(directory)
-    }
-
-    /// Removes up to `limit` files of the cleared trees; true if more may be left. Files that the cache has not named stay there.
-    func emptyTrash(limit: Int) -> Bool {
-        guard let directory = context.openDirectory(), directory.reasonAgainstWriting == nil else { return false }
-        var left = limit
-        for tree in (try? directory.list(".")) ?? []
-        where tree.hasPrefix(Self.trash) && WriterName(tree.dropFirst(Self.trash.count)) != nil {
-            for folder in (try? directory.list(tree)) ?? [] where EntryName.isFolder(folder) {
-                let path = "\(tree)/\(folder)"
-                let files = (try? directory.list(path)) ?? []
-                for file in files where EntryName(file) != nil || WriterName.isUnfinished(file) {
-                    guard left > 0 else { return true }
-                    // A file that can't be removed doesn't count, so that the caller doesn't try for ever.
-                    if (try? directory.remove("\(path)/\(file)")) != nil { left -= 1 }
-                }
-                try? directory.removeDirectory(path)
-            }
-            try? directory.remove("\(tree)/.tintype")
-            try? directory.removeDirectory(tree)
-        }
-        return false
-    }
-
-    // MARK: The whole cache
-
-    /// The directory, if it is a cache that has entries to read.
-    func directoryOfEntries() -> OpenDirectory? {
-        guard let directory = context.openDirectory(), directory.exists(Self.marker) else { return nil }
-        return directory
-    }
-
-    /// Closes the directory.
-    func close() {
-        prepared.withLock { $0 = nil }
-        context.areSizesKnown = false
-        context.directory.withLock { $0 = nil }
+    private func unavailable(_ reason: String) -> ImageError {
+        note("\(path): \(reason)", cause: reason)
+        return ImageError(.cacheUnavailable, stage: .cache, source: path, reason: reason)
     }
 }

@@ -1,10 +1,8 @@
-internal import CXXHash
 internal import FoundationEssentials
 
 /// The format of an entry's file: the image's bytes, then a description, then a footer of fixed size.
 ///
-/// The bytes come first so that any viewer opens the file. The description tells all else, so that no index is needed. Numbers are
-/// little-endian.
+/// The bytes come first so that any viewer opens the file. The description tells all else, so that no index is needed. Numbers are little-endian.
 ///
 /// The footer: the checksum of the payload (XXH3, 16 bytes), the checksum of the description (8), the payload's length (8), the
 /// description's length (4), the version (4), and 8 bytes that mark the end of a complete file.
@@ -17,43 +15,31 @@ enum EntryFile {
     /// The part of the end of a file that usually has the whole description.
     static let usualTail = 2_048
 
-    /// The checksum of a payload.
-    struct Checksum: Equatable, Sendable {
-        var high: UInt64
-        var low: UInt64
-    }
-
-    /// The digest of a key, which distinguishes entries whose hashes collide.
+    /// The digest of a key, by which entries of other keys are told apart: those whose hashes collide.
     struct KeyDigest: Equatable, Sendable {
-        var high: UInt64
-        var low: UInt64
-        var variant: UInt64
+        private static let seed: UInt64 = 0x5469_6E74_7970_6533
+
+        let source: UInt128
+        let variant: UInt64
 
         init(_ key: ImageKey) {
-            var (source, text) = (key.source, key.variant.description)
-            let hash = source.withUTF8 { tintype_xxh3_128($0.baseAddress, $0.count, EntryFile.digestSeed) }
-            (high, low) = (hash.high64, hash.low64)
-            variant =
-                text.isEmpty
-                ? 0 : text.withUTF8 { tintype_xxh3_128($0.baseAddress, $0.count, EntryFile.digestSeed).low64 }
+            source = XXH3.hash128(key.source, seed: Self.seed)
+            let text = key.variant.description
+            variant = text.isEmpty ? 0 : UInt64(truncatingIfNeeded: XXH3.hash128(text, seed: Self.seed))
         }
 
         fileprivate init?(_ reader: inout ByteReader) {
-            guard let high = reader.integer(UInt64.self), let low = reader.integer(UInt64.self),
-                let variant = reader.integer(UInt64.self)
-            else { return nil }
-            (self.high, self.low, self.variant) = (high, low, variant)
+            guard let source = reader.hash(), let variant = reader.integer(UInt64.self) else { return nil }
+            (self.source, self.variant) = (source, variant)
         }
     }
 
-    private static let digestSeed: UInt64 = 0x5469_6E74_7970_6533
-
     /// The fields of a footer.
-    struct Footer: Equatable {
-        var payloadChecksum: Checksum
-        var descriptionChecksum: UInt64
-        var payloadSize: Int
-        var descriptionSize: Int
+    struct Footer {
+        let payloadChecksum: UInt128
+        let descriptionChecksum: UInt64
+        let payloadSize: Int
+        let descriptionSize: Int
 
         /// The description and the footer.
         var trailerSize: Int { descriptionSize + EntryFile.footerSize }
@@ -64,39 +50,23 @@ enum EntryFile {
         init?(_ bytes: UnsafeRawBufferPointer, fileSize: Int) {
             guard bytes.count >= EntryFile.footerSize else { return nil }
             var reader = ByteReader(UnsafeRawBufferPointer(rebasing: bytes.suffix(EntryFile.footerSize)))
-            guard let high = reader.integer(UInt64.self), let low = reader.integer(UInt64.self),
-                let descriptionChecksum = reader.integer(UInt64.self),
+            guard let payloadChecksum = reader.hash(), let descriptionChecksum = reader.integer(UInt64.self),
                 let payloadSize = reader.integer(UInt64.self), let descriptionSize = reader.integer(UInt32.self),
                 reader.integer(UInt32.self) == EntryFile.version,
                 let end = reader.bytes(8), end.elementsEqual(EntryFile.marker),
-                descriptionSize <= EntryFile.maximumDescription, payloadSize <= UInt64(fileSize)
+                descriptionSize <= EntryFile.maximumDescription, payloadSize <= UInt64(fileSize),
+                Int(payloadSize) + Int(descriptionSize) + EntryFile.footerSize == fileSize
             else { return nil }
-            payloadChecksum = Checksum(high: high, low: low)
-            self.descriptionChecksum = descriptionChecksum
-            self.payloadSize = Int(payloadSize)
-            self.descriptionSize = Int(descriptionSize)
-            guard self.payloadSize + trailerSize == fileSize else { return nil }
+            (self.payloadChecksum, self.descriptionChecksum) = (payloadChecksum, descriptionChecksum)
+            (self.payloadSize, self.descriptionSize) = (Int(payloadSize), Int(descriptionSize))
         }
-
-        /// Returns true if the payload is the payload that was written.
-        func isIntact(_ payload: UnsafeRawBufferPointer) -> Bool {
-            EntryFile.checksum(payload) == payloadChecksum
-        }
-    }
-
-    /// Returns true if the end of a file is from a newer version, whose files are left alone.
-    static func isNewer(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        guard bytes.count >= 12 else { return false }
-        var reader = ByteReader(UnsafeRawBufferPointer(rebasing: bytes.suffix(12)))
-        guard let version = reader.integer(UInt32.self), let end = reader.bytes(8) else { return false }
-        return end.elementsEqual(marker) && version > self.version
     }
 
     /// The fields of a description.
     struct Description {
         /// The key; without user info and query values of the URL if ``isKeyComplete`` is false.
         var key: ImageKey
-        var isKeyComplete = true
+        var isKeyComplete: Bool
         var digest: KeyDigest
         /// The time of storing, in microseconds since 1970.
         var stored: Int64
@@ -115,10 +85,9 @@ enum EntryFile {
 
     // MARK: Writing
 
-    /// Makes the part of a file that follows the payload. An entry that exceeds ``maximumDescription`` must not be stored.
+    /// Makes the part of a file that follows the payload. One that exceeds ``maximumDescription`` must not be stored.
     /// - Parameters:
     ///   - entry: the entry, with its payload.
-    ///   - key: the key.
     ///   - keepsCompleteURL: false to leave out user info and the values of the query, which may be credentials.
     ///   - stored: the time of storing, in microseconds since 1970.
     ///   - codec: the name of the codec that the payload went through, if any.
@@ -127,8 +96,7 @@ enum EntryFile {
     ) -> Data {
         var writer = ByteWriter()
         let digest = KeyDigest(key)
-        writer.integer(digest.high)
-        writer.integer(digest.low)
+        writer.hash(digest.source)
         writer.integer(digest.variant)
         let source = keepsCompleteURL ? key.source : URLDescription.redacted(key.source)
         writer.integer(UInt32(source == key.source ? 1 : 0))
@@ -143,30 +111,18 @@ enum EntryFile {
         writer.data(entry.extendedData)
         writer.integer(entry.idleLifetime?.cacheTime ?? .max)
         writer.string(codec)
-        // Optional at the end, where readers that don't know it don't look.
-        let hasValidators = entry.validators != nil
-        if entry.imageProperties != nil || entry.response != nil || hasValidators { writer.data(entry.imageProperties) }
-        if entry.response != nil || hasValidators { writer.data(entry.response?.encoded) }
-        if let validators = entry.validators { writer.string(validators.owner ?? "") }
+        writer.data(entry.imageProperties)
+        writer.data(entry.response?.encoded)
+        writer.string(entry.validators?.owner)
         let descriptionSize = writer.bytes.count
-        let descriptionChecksum = writer.bytes.withUnsafeBytes { tintype_xxh3($0.baseAddress, $0.count) }
-        let checksum = checksum(entry.data)
-        writer.integer(checksum.high)
-        writer.integer(checksum.low)
+        let descriptionChecksum = writer.bytes.withUnsafeBytes { XXH3.hash($0) }
+        writer.hash(entry.data.withUnsafeBytes { XXH3.hash128($0) })
         writer.integer(descriptionChecksum)
         writer.integer(UInt64(entry.data.count))
         writer.integer(UInt32(clamping: descriptionSize))
         writer.integer(version)
         writer.bytes.append(contentsOf: marker)
         return Data(writer.bytes)
-    }
-
-    /// XXH3 with 128 bits.
-    static func checksum(_ data: Data) -> Checksum { data.withUnsafeBytes { checksum($0) } }
-
-    private static func checksum(_ bytes: UnsafeRawBufferPointer) -> Checksum {
-        let hash = tintype_xxh3_128(bytes.baseAddress, bytes.count, 0)
-        return Checksum(high: hash.high64, low: hash.low64)
     }
 
     // MARK: Reading
@@ -184,13 +140,18 @@ enum EntryFile {
     /// - Parameter key: the key that is looked for; `nil` for any.
     static func contents(_ bytes: UnsafeRawBufferPointer, key: ImageKey?) -> Contents {
         guard let footer = Footer(bytes, fileSize: bytes.count) else { return isNewer(bytes) ? .foreign : .damaged }
-        let trailer = UnsafeRawBufferPointer(rebasing: bytes[footer.payloadSize...])
-        guard let description = description(trailer, footer, for: key) else { return .damaged }
+        guard let description = description(bytes, footer, for: key) else { return .damaged }
         if let key, !description.belongs(to: key) { return .foreign }
-        guard footer.isIntact(UnsafeRawBufferPointer(rebasing: bytes.prefix(footer.payloadSize))) else {
-            return .damaged
-        }
-        return .entry(description)
+        let payload = UnsafeRawBufferPointer(rebasing: bytes.prefix(footer.payloadSize))
+        return XXH3.hash128(payload) == footer.payloadChecksum ? .entry(description) : .damaged
+    }
+
+    /// Returns true if the end of a file is that of a newer version, which is left alone.
+    private static func isNewer(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard bytes.count >= 12 else { return false }
+        var reader = ByteReader(UnsafeRawBufferPointer(rebasing: bytes.suffix(12)))
+        guard let version = reader.integer(UInt32.self), let end = reader.bytes(8) else { return false }
+        return end.elementsEqual(marker) && version > self.version
     }
 
     /// Reads the description in the end of a file; `nil` if it is damaged.
@@ -201,9 +162,9 @@ enum EntryFile {
         _ bytes: UnsafeRawBufferPointer, _ footer: Footer, for key: ImageKey? = nil
     ) -> Description? {
         guard bytes.count >= footer.trailerSize else { return nil }
-        let start = bytes.count - footer.trailerSize
-        let description = UnsafeRawBufferPointer(rebasing: bytes[start..<start + footer.descriptionSize])
-        guard tintype_xxh3(description.baseAddress, description.count) == footer.descriptionChecksum else { return nil }
+        let trailer = bytes.suffix(footer.trailerSize)
+        let description = UnsafeRawBufferPointer(rebasing: trailer.prefix(footer.descriptionSize))
+        guard XXH3.hash(description) == footer.descriptionChecksum else { return nil }
         var reader = ByteReader(description)
         guard let digest = KeyDigest(&reader), let flags = reader.integer(UInt32.self) else { return nil }
         let found: ImageKey
@@ -211,9 +172,7 @@ enum EntryFile {
             guard reader.skip(), reader.skip() else { return nil }
             found = key
         } else {
-            guard let source = reader.string(), let variant = reader.string(), let source, let variant else {
-                return nil
-            }
+            guard let source = reader.string() ?? nil, let variant = reader.string() ?? nil else { return nil }
             found = ImageKey(source: source, variant: ImageVariant(description: variant))
         }
         guard let stored = reader.integer(Int64.self), let created = reader.integer(Int64.self),
@@ -221,14 +180,15 @@ enum EntryFile {
             let entityTag = reader.string(), let lastModified = reader.string(),
             let extendedData = reader.data(), let lifetime = reader.integer(Int64.self), let codec = reader.string()
         else { return nil }
-        let validators = CacheValidators(entityTag: entityTag, lastModified: lastModified)
-        var entry = DiskCacheEntry(
+        // The rest was added later, and may be missing.
+        let (imageProperties, response) = (reader.data() ?? nil, reader.data() ?? nil)
+        var validators = CacheValidators(entityTag: entityTag, lastModified: lastModified)
+        if let owner = reader.string() ?? nil, !owner.isEmpty { validators.owner = owner }
+        let entry = DiskCacheEntry(
             data: Data(), created: Date(cacheTime: created), expires: expires == .max ? nil : Date(cacheTime: expires),
-            mimeType: mimeType, validators: validators.isEmpty ? nil : validators, extendedData: extendedData)
-        entry.idleLifetime = lifetime == .max ? nil : .microseconds(lifetime)
-        entry.imageProperties = reader.data() ?? nil
-        entry.response = (reader.data() ?? nil).flatMap { StoredResponse(encoded: $0) }
-        if let owner = reader.string() ?? nil, !owner.isEmpty { entry.validators?.owner = owner }
+            mimeType: mimeType, validators: validators.isEmpty ? nil : validators, extendedData: extendedData,
+            idleLifetime: lifetime == .max ? nil : .microseconds(lifetime), imageProperties: imageProperties,
+            response: response.flatMap { StoredResponse(encoded: $0) })
         return Description(
             key: found, isKeyComplete: flags & 1 != 0, digest: digest, stored: stored, entry: entry,
             codec: codec, payloadSize: footer.payloadSize)

@@ -1,4 +1,3 @@
-internal import CXXHash
 internal import FoundationEssentials
 
 /// Chooses the entries to evict, by looking at a few names with each store.
@@ -6,17 +5,16 @@ internal import FoundationEssentials
 /// The hand goes from folder to folder, in an order of its own. Of each 64 names or more, the oldest eighth are candidates, and the oldest
 /// candidate goes first. It does no work on files: the caller lists the folders, removes the candidates, and tells the hand about them.
 ///
-/// On six traces the hit ratio is within 0.0016 of exact LRU at 1, 5, and 10 % of the traces' working set.
+/// On six traces the hit ratio is within 0.0016 of exact LRU at 1, 5, and 10 % of what the traces ask for.
 struct EvictionHand: Sendable {
-    /// The names that each store looks at. An eighth of the listed entries are candidates, so a listing brings as many
-    /// candidates as the stores of a full cache need.
+    /// The names that each store looks at. One of eight is a candidate, so each store brings one, which a full cache needs.
     static let pace = 8
     private static let batchSize = 64
     private static let maximumUnremovable = 4_096
     private static let candidateShare = 8
     /// The cost of a folder without names, counted in names.
     private static let leastCost = 2
-    /// The most that the time of a file may be ahead of the clock, in microseconds: file systems have clocks of their own.
+    /// The time by which a file may be later than the clock, in microseconds: file systems have clocks of their own.
     static let clockTolerance: Int64 = 2_000_000
     private static let longestRenewalAge: Int64 = 3_600_000_000
     /// The age where nothing was evicted yet: the first to go are to be the least recently used, too.
@@ -27,14 +25,14 @@ struct EvictionHand: Sendable {
         var name: EntryName
         /// The space that the file takes.
         var size: Int
-        /// The time of the file, which is the time of its last use, in microseconds since 1970.
+        /// The time of the file, which is that of its last use, in microseconds since 1970.
         var modified: Int64
     }
 
     /// A folder that is about to be listed.
     struct Visit: Sendable {
         var folder: Int
-        /// The number of changes when the visit started.
+        /// The number of changes when the visit began.
         fileprivate var changes: UInt32
     }
 
@@ -44,29 +42,18 @@ struct EvictionHand: Sendable {
         case evict(Listed)
     }
 
-    /// The limits to meet.
-    struct Limits: Sendable {
-        var bytes: Int
-        var entries: Int
-    }
-
-    /// The progress of a search for entries to evict.
-    struct Search: Sendable {
-        /// The folders that were listed since an entry was evicted.
-        fileprivate var listed = 0
-        init() {}
-    }
-
     private(set) var sizes = FolderSizes()
-    /// The recent age of eviction, in microseconds; `nil` if none were.
+    /// True if this process knows how full the cache is.
+    var areSizesKnown = false
+    /// The age at which entries were evicted lately, in microseconds; `nil` if none were.
     private(set) var evictionAge: Int64?
-    /// The age in microseconds at which a use renews the time of a file. Always exact times would cost each use a write; times that are
-    /// exact to the minute turn LRU into FIFO where a cache turns over in minutes.
+    /// The age in microseconds from which a use renews the time of a file. One that is always exact would cost each use a write; one that is
+    /// exact to the minute turns LRU into FIFO where a cache turns over in minutes.
     var renewalAge: Int64 { min(Self.longestRenewalAge, evictionAge.map { $0 / 8 } ?? Self.firstRenewalAge) }
     private let order: [Int]
     private var place = 0
     private var credit = 0
-    /// The changes of each folder, which show that a listing is out of date.
+    /// The changes of each folder, by which a listing knows that it is out of date.
     private var changes = [UInt32](repeating: 0, count: FolderSizes.folders)
     /// The names that were listed since the last batch.
     private var batch: [Listed] = []
@@ -75,10 +62,10 @@ struct EvictionHand: Sendable {
     /// Entries whose files can't be removed, which would be candidates again and again.
     private var unremovable: Set<EntryName> = []
 
-    /// - Parameter order: the order of the folders, which differs between processes so that they look at different folders.
+    /// - Parameter order: the order of the folders, which differs between processes so that they look at different ones.
     init(order: [Int] = (0..<FolderSizes.folders).shuffled()) { self.order = order }
 
-    /// Takes over what another process saw, before this process has changed anything.
+    /// Takes over what another process saw, before this one has changed anything.
     mutating func restore(_ saved: FolderSizes, evictionAge: Int64?) {
         sizes = saved
         self.evictionAge = evictionAge
@@ -86,9 +73,10 @@ struct EvictionHand: Sendable {
 
     // MARK: Changes
 
-    /// Notes an entry that was stored in place of another or none, and returns the folder to look at now, if any.
-    mutating func noteStore(of size: Int, replacing old: Int?, in folder: Int) -> Visit? {
-        change(folder, entries: old == nil ? 1 : 0, bytes: size - (old ?? 0))
+    /// Notes an entry that was stored in place of another, whose size is zero if there was none.
+    /// - Returns: the folder to look at now, if any.
+    mutating func noteStore(of size: Int, replacing old: Int, in folder: Int) -> Visit? {
+        change(folder, entries: old == 0 ? 1 : 0, bytes: size - old)
         credit = min(credit + Self.pace, 4 * Self.pace)
         return credit > 0 ? nextVisit() : nil
     }
@@ -114,12 +102,12 @@ struct EvictionHand: Sendable {
         return visit(order[place])
     }
 
-    /// Starts a look at a folder.
+    /// Begins a look at a folder.
     func visit(_ folder: Int) -> Visit { Visit(folder: folder, changes: changes[folder]) }
 
     /// Takes the entries that a folder has, as it was listed.
     mutating func noteListing(_ entries: [Listed], of visit: Visit, now time: Int64) {
-        // Changes in the meantime are counted already, and may be in the listing or not.
+        // What changed meanwhile is counted already, and may be in the listing or not.
         if changes[visit.folder] == visit.changes {
             sizes.set(entries: entries.count, bytes: entries.reduce(0) { $0 + $1.size }, of: visit.folder)
         }
@@ -131,7 +119,7 @@ struct EvictionHand: Sendable {
 
     private mutating func makeCandidates(_ count: Int, now time: Int64) {
         let latest = time + Self.clockTolerance
-        // A time in the future counts as the oldest: the entry hasn't been used since the clock was set back.
+        // A time in the future counts as the oldest: nobody has used the entry since the clock was set back.
         let sorted = batch.sorted { one, other in
             let (isLate, isOtherLate) = (one.modified > latest, other.modified > latest)
             return isLate == isOtherLate ? one.modified < other.modified : isLate
@@ -145,10 +133,11 @@ struct EvictionHand: Sendable {
     /// Returns the next thing to do to meet the limits; `nil` if they are met, or nothing can be evicted.
     ///
     /// The space of a candidate is taken off at once, so that several threads don't evict for the same store.
-    mutating func nextStep(toMeet limits: Limits, _ search: inout Search, now time: Int64) -> Step? {
+    /// - Parameter listed: the folders that the caller has listed since it last evicted an entry.
+    mutating func nextStep(toMeet limits: CacheUsage, listed: inout Int, now time: Int64) -> Step? {
         guard sizes.total.bytes > limits.bytes || sizes.total.entries > limits.entries else { return nil }
-        if candidates.isEmpty, search.listed >= order.count, !batch.isEmpty {
-            // Too few names for a batch. If they are all that there are, their order is right.
+        if candidates.isEmpty, listed >= order.count, !batch.isEmpty {
+            // So few names that they are no batch. If they are all that there are, their order is right.
             let isAll = batch.count >= sizes.total.entries
             makeCandidates(isAll ? batch.count : max(1, batch.count / Self.candidateShare), now: time)
         }
@@ -156,14 +145,13 @@ struct EvictionHand: Sendable {
             noteRemoval(of: oldest.size, in: oldest.name.folder)
             return .evict(oldest)
         }
-        guard search.listed < order.count else { return nil }
-        search.listed += 1
+        guard listed < order.count else { return nil }
+        listed += 1
         return .list(nextVisit())
     }
 
     /// Notes that a candidate is gone.
-    mutating func noteEviction(of entry: Listed, _ search: inout Search, now time: Int64) {
-        search.listed = 0
+    mutating func noteEviction(of entry: Listed, now time: Int64) {
         let age = time - entry.modified
         guard age >= 0 else { return }
         evictionAge = evictionAge.map { $0 + (age - $0) / 5 } ?? age
@@ -210,7 +198,7 @@ struct FolderSizes: Sendable, Equatable {
             writer.integer(UInt64(clamping: size.bytes))
             writer.integer(UInt32(clamping: size.entries))
         }
-        writer.integer(writer.bytes.withUnsafeBytes { tintype_xxh3($0.baseAddress, $0.count) })
+        writer.integer(writer.bytes.withUnsafeBytes { XXH3.hash($0) })
         return Data(writer.bytes)
     }
 
@@ -226,7 +214,7 @@ struct FolderSizes: Sendable, Equatable {
                 else { return nil }
                 result.set(entries: Int(count), bytes: Int(size), of: folder)
             }
-            let checksum = tintype_xxh3(bytes.baseAddress, bytes.count - MemoryLayout<UInt64>.size)
+            let checksum = XXH3.hash(UnsafeRawBufferPointer(rebasing: bytes.dropLast(MemoryLayout<UInt64>.size)))
             guard reader.integer(UInt64.self) == checksum else { return nil }
             return (result, age < 0 ? nil : age)
         }

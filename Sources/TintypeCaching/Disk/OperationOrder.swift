@@ -1,43 +1,33 @@
 /// The stores and removals under way, in the order of the calls.
 ///
-/// Operations on the same source take turns; operations on different sources don't wait for each other. Reads find the entries of stores
-/// under way at once, and a removal cancels the stores whose turn has not come.
+/// Operations on one source take turns; those on different sources don't wait for each other. Reads find the entries of stores under way
+/// at once, and a removal cancels the stores whose turn has not come.
 final class OperationOrder: Sendable {
-    /// The part of a name that all variants of a source share.
-    fileprivate struct Source: Hashable {
-        var high: UInt64
-        var low: UInt64
-
-        init(_ name: EntryName) { (high, low) = (name.sourceHigh, name.sourceLow) }
-
-        func hash(into hasher: inout Hasher) { hasher.combine(low) }
-    }
-
-    /// The place of an operation in the order.
-    struct Ticket: Sendable {
-        fileprivate var number: Int
-        /// `nil` for an operation on all sources.
-        fileprivate var source: Source?
-    }
-
-    fileprivate struct Operation {
-        var number: Int
-        /// The key of a store.
-        var key: ImageKey?
-        /// The entry of a store, unless a removal hides it.
-        var entry: DiskCacheEntry?
+    /// An operation under way.
+    // Sendable: its variables are used under the lock of the order.
+    final class Ticket: @unchecked Sendable {
+        /// The hash of the source; `nil` for an operation on all sources.
+        fileprivate let source: UInt128?
+        /// The key and the entry of a store.
+        fileprivate let key: ImageKey?
+        fileprivate let entry: DiskCacheEntry?
+        fileprivate var number = 0
         /// True once its turn has come.
-        var isRunning = false
+        fileprivate var isRunning = false
+        /// True if a removal has overtaken it. Its entry isn't found any more.
+        fileprivate var isCancelled = false
         /// The task that waits for its turn.
-        var waiting: CheckedContinuation<Bool, Never>?
+        fileprivate var waiting: CheckedContinuation<Bool, Never>?
+
+        fileprivate init(_ source: UInt128?, key: ImageKey? = nil, entry: DiskCacheEntry? = nil) {
+            (self.source, self.key, self.entry) = (source, key, entry)
+        }
     }
 
     fileprivate struct State {
         var lastNumber = 0
         /// The operations of each source, in order. Those on all sources are under `nil`. No list is empty.
-        var operations: [Source?: [Operation]] = [:]
-        /// The bytes of the entries on their way.
-        var bytes = 0
+        var operations: [UInt128?: [Ticket]] = [:]
     }
 
     private let state = Lock(State())
@@ -46,138 +36,106 @@ final class OperationOrder: Sendable {
 
     /// Registers the store of an entry, unless a removal has overtaken it.
     /// - Parameter isCurrent: False after a removal. It is asked under the lock: a removal that is counted later cancels the store.
-    func begin(
-        _ entry: DiskCacheEntry, forKey key: ImageKey, _ name: EntryName, while isCurrent: () -> Bool
-    ) -> Ticket? {
-        state.withLock { state in
-            isCurrent() ? state.add(Operation(number: 0, key: key, entry: entry), Source(name)) : nil
+    func begin(_ entry: DiskCacheEntry, forKey key: ImageKey, while isCurrent: () -> Bool) -> Ticket? {
+        let ticket = Ticket(EntryName(key).source, key: key, entry: entry)
+        return state.withLock { state in
+            guard isCurrent() else { return nil }
+            state.add(ticket)
+            return ticket
         }
     }
 
     /// Registers another operation on a source, or, for `nil`, on all of them.
     func begin(_ name: EntryName?) -> Ticket {
-        state.withLock { $0.add(Operation(number: 0), name.map { Source($0) }) }
+        let ticket = Ticket(name?.source)
+        state.withLock { $0.add(ticket) }
+        return ticket
     }
 
     /// Waits until the earlier operations on the same source have ended.
     /// - Returns: false if a removal cancelled the operation meanwhile.
     func turn(of ticket: Ticket) async -> Bool {
-        if let isTurn = state.withLock({ $0.takeTurn(ticket) }) { return isTurn }
-        return await withCheckedContinuation { continuation in
-            let isTurn = state.withLock { $0.takeTurn(ticket, orWait: continuation) }
+        await withCheckedContinuation { continuation in
+            let isTurn: Bool? = state.withLock { state in
+                if ticket.isCancelled { return false }
+                ticket.isRunning = state.isTurn(of: ticket)
+                ticket.waiting = ticket.isRunning ? nil : continuation
+                return ticket.isRunning ? true : nil
+            }
             if let isTurn { continuation.resume(returning: isTurn) }
         }
     }
 
     /// Ends an operation, however it went.
     func end(_ ticket: Ticket) {
-        let (ready, ended) = state.withLock { state in
-            let ended = state.remove(ticket)
-            return (ended == nil ? [] : state.takeReady(after: ticket.source), ended?.entry)
-        }
+        let ready = state.withLock { $0.remove(ticket) ? $0.takeReady(after: ticket.source) : [] }
         for continuation in ready { continuation.resume(returning: true) }
-        _ = ended  // Freed outside the lock.
     }
 
     /// Cancels the stores of some keys whose turn has not come, and hides the entries of the others.
     func cancel(where isConcerned: (ImageKey) -> Bool) {
         let (cancelled, ready) = state.withLock { state in
-            var cancelled: [Operation] = []
-            for (source, operations) in state.operations {
-                for operation in operations where operation.key.map(isConcerned) == true {
-                    cancelled.append(operation)
-                    let ticket = Ticket(number: operation.number, source: source)
-                    if operation.isRunning { state.hideEntry(of: ticket) } else { _ = state.remove(ticket) }
-                }
+            var cancelled: [CheckedContinuation<Bool, Never>] = []
+            for ticket in state.operations.values.joined() where ticket.key.map(isConcerned) == true {
+                ticket.isCancelled = true
+                guard !ticket.isRunning else { continue }
+                _ = state.remove(ticket)
+                if let waiting = ticket.waiting.take() { cancelled.append(waiting) }
             }
-            return (cancelled, cancelled.isEmpty ? [] : state.takeReady(after: nil))
+            return (cancelled, state.takeReady(after: nil))
         }
-        for operation in cancelled { operation.waiting?.resume(returning: false) }
+        for continuation in cancelled { continuation.resume(returning: false) }
         for continuation in ready { continuation.resume(returning: true) }
     }
 
     // MARK: Entries on their way
 
-    /// The bytes of the entries on their way.
-    var bytes: Int { state.withLock { $0.bytes } }
-
     /// The entry that is on its way under a key.
     func entry(forKey key: ImageKey) -> DiskCacheEntry? {
         state.withLock { state in
             guard !state.operations.isEmpty else { return nil }
-            return state.operations[Source(EntryName(source: key.source))]?.last { $0.key == key }?.entry
+            return state.operations[EntryName(key).source]?.last { $0.key == key && !$0.isCancelled }?.entry
         }
     }
 
     /// The variants of a source that are on their way.
     func variants(ofSource source: String) -> [ImageVariant] {
-        let operations = state.withLock { $0.operations[Source(EntryName(source: source))] ?? [] }
-        let keys = operations.compactMap { $0.entry == nil || $0.key?.source != source ? nil : $0.key }
-        return Set(keys).map(\.variant)
+        let tickets = state.withLock { state in
+            state.operations[EntryName(source: source).source]?.filter { !$0.isCancelled } ?? []
+        }
+        return Array(Set(tickets.compactMap { $0.key?.source == source ? $0.key?.variant : nil }))
     }
 }
 
 extension OperationOrder.State {
-    fileprivate mutating func add(
-        _ new: OperationOrder.Operation, _ source: OperationOrder.Source?
-    ) -> OperationOrder.Ticket {
+    fileprivate mutating func add(_ ticket: OperationOrder.Ticket) {
         lastNumber += 1
-        var new = new
-        new.number = lastNumber
-        bytes += new.entry?.data.count ?? 0
-        operations[source, default: []].append(new)
-        return OperationOrder.Ticket(number: lastNumber, source: source)
+        ticket.number = lastNumber
+        operations[ticket.source, default: []].append(ticket)
     }
 
-    /// The index of an operation among the operations on its source; `nil` if it was cancelled.
-    private func index(of ticket: OperationOrder.Ticket) -> Int? {
-        operations[ticket.source]?.firstIndex { $0.number == ticket.number }
-    }
-
-    fileprivate mutating func remove(_ ticket: OperationOrder.Ticket) -> OperationOrder.Operation? {
-        guard let index = index(of: ticket) else { return nil }
-        let removed = operations[ticket.source]?.remove(at: index)
-        bytes -= removed?.entry?.data.count ?? 0
+    /// - Returns: false if it was removed before.
+    fileprivate mutating func remove(_ ticket: OperationOrder.Ticket) -> Bool {
+        guard let index = operations[ticket.source]?.firstIndex(where: { $0 === ticket }) else { return false }
+        operations[ticket.source]?.remove(at: index)
         if operations[ticket.source]?.isEmpty == true { operations[ticket.source] = nil }
-        return removed
-    }
-
-    fileprivate mutating func hideEntry(of ticket: OperationOrder.Ticket) {
-        guard let index = index(of: ticket) else { return }
-        bytes -= operations[ticket.source]?[index].entry?.data.count ?? 0
-        operations[ticket.source]?[index].entry = nil
-    }
-
-    /// True if the operation may go on, and does; false if it was cancelled; `nil` if it has to wait.
-    fileprivate mutating func takeTurn(
-        _ ticket: OperationOrder.Ticket, orWait continuation: CheckedContinuation<Bool, Never>? = nil
-    ) -> Bool? {
-        guard let index = index(of: ticket) else { return false }
-        guard isTurn(of: ticket) else {
-            if let continuation { operations[ticket.source]?[index].waiting = continuation }
-            return nil
-        }
-        operations[ticket.source]?[index].isRunning = true
-        operations[ticket.source]?[index].waiting = nil
         return true
     }
 
-    private func isTurn(of ticket: OperationOrder.Ticket) -> Bool {
+    fileprivate func isTurn(of ticket: OperationOrder.Ticket) -> Bool {
         guard ticket.source != nil else { return operations.values.allSatisfy { $0[0].number >= ticket.number } }
         if let first = operations[nil]?[0], first.number < ticket.number { return false }
-        return operations[ticket.source]?.first?.number == ticket.number
+        return operations[ticket.source]?.first === ticket
     }
 
     /// The waiting tasks whose turn has come because an operation ended.
     /// - Parameter source: the source of the operation; `nil` for all sources.
-    fileprivate mutating func takeReady(after source: OperationOrder.Source?) -> [CheckedContinuation<Bool, Never>] {
-        var ready: [CheckedContinuation<Bool, Never>] = []
-        for source in source.map({ [$0, nil] }) ?? Array(operations.keys) {
-            guard let first = operations[source]?.first, let waiting = first.waiting,
-                takeTurn(OperationOrder.Ticket(number: first.number, source: source)) == true
-            else { continue }
-            ready.append(waiting)
+    fileprivate func takeReady(after source: UInt128?) -> [CheckedContinuation<Bool, Never>] {
+        let sources = source.map { [$0, nil] } ?? Array(operations.keys)
+        return sources.compactMap { source in
+            guard let first = operations[source]?.first, first.waiting != nil, isTurn(of: first) else { return nil }
+            first.isRunning = true
+            return first.waiting.take()
         }
-        return ready
     }
 }

@@ -1,55 +1,39 @@
 internal import Glibc
 
-/// A call to the system that failed.
-struct FileError: Error, Sendable, CustomStringConvertible {
-    /// The operation, such as `write`.
-    var operation: String
-    /// The path, relative to the ``OpenDirectory`` if it is inside.
-    var path: String
-    var code: Int32
-
-    /// True if the file is missing. Only this error means that.
-    var isMissing: Bool { code == ENOENT }
-    var isExisting: Bool { code == EEXIST }
-    /// True if the volume, or the user's quota on it, is full.
-    var isDiskFull: Bool { code == ENOSPC || code == EDQUOT }
-    /// True if a part of the path is a file, where a folder should be.
-    var isNotADirectory: Bool { code == ENOTDIR }
-
-    /// The part that all errors of the same kind share, so that the log names each kind once.
-    var cause: String { code == ENOTDIR ? "not a directory" : "\(operation) \(code)" }
-
-    /// A sentence, such as `cannot write /tmp/x: No space left on device`.
-    var description: String { "cannot \(operation) \(path): \(message)" }
-
-    var message: String { Self.message(code) }
-
-    /// The system's words. glibc's `strerror` gives each thread a text of its own.
-    static func message(_ code: Int32) -> String { strerror(code).map { String(cString: $0) } ?? "error \(code)" }
-}
-
 /// The properties of a file that the system knows without opening it.
-struct FileStatus: Sendable, Equatable {
-    var device: UInt64
-    var inode: UInt64
-    var size: Int
+struct FileStatus: Sendable {
+    let device: UInt64
+    let inode: UInt64
+    let size: Int
     /// The time of the last change, in microseconds since 1970.
-    var modified: Int64
-    var isDirectory: Bool
-    var isRegular: Bool
-    var owner: UInt32
+    let modified: Int64
+    let owner: UInt32
+    let mode: UInt32
+    let links: UInt64
 
     init(_ status: stat) {
-        device = UInt64(status.st_dev)
-        inode = UInt64(status.st_ino)
-        size = Int(status.st_size)
+        (device, inode, links) = (UInt64(status.st_dev), UInt64(status.st_ino), UInt64(status.st_nlink))
+        (size, owner, mode) = (Int(status.st_size), status.st_uid, status.st_mode)
         // Some file systems keep any number, which may come from a clock or a backup that was wrong.
         let seconds = min(max(Int64(status.st_mtim.tv_sec), -9_000_000_000_000), 9_000_000_000_000)
         modified = seconds * 1_000_000 + Int64(status.st_mtim.tv_nsec) / 1_000
-        isDirectory = status.st_mode & S_IFMT == S_IFDIR
-        isRegular = status.st_mode & S_IFMT == S_IFREG
-        owner = status.st_uid
     }
+
+    /// The status of an open file; `nil` with `errno`.
+    init?(of file: Int32) {
+        var status = stat()
+        guard fstat(file, &status) == 0 else { return nil }
+        self.init(status)
+    }
+
+    /// The status of a file in a folder, or of a link itself; `nil` with `errno`.
+    init?(of path: UnsafePointer<CChar>, in folder: Int32) {
+        var status = stat()
+        guard fstatat(folder, path, &status, Int32(AT_SYMLINK_NOFOLLOW)) == 0 else { return nil }
+        self.init(status)
+    }
+
+    var isRegular: Bool { mode & S_IFMT == S_IFREG }
 
     /// The space that the file takes on the disk: its size in whole blocks of 4 KB.
     ///
@@ -63,4 +47,36 @@ struct FileStatus: Sendable, Equatable {
     func isSameFile(as other: FileStatus) -> Bool {
         inode == other.inode && size == other.size && modified == other.modified
     }
+}
+
+/// A call to the system that failed.
+struct FileError: Error, Sendable, CustomStringConvertible {
+    /// The operation, such as `write`.
+    let operation: String
+    /// The path, relative to the ``OpenDirectory`` if it is inside.
+    let path: String
+    let code: Int32
+
+    /// - Parameter code: the number of the error; without it, that of the last call to the system.
+    init(_ operation: String, _ path: String, _ code: Int32 = errno) {
+        (self.operation, self.path, self.code) = (operation, path, code)
+    }
+
+    /// True if there is no such file. Only this error means that.
+    var isMissing: Bool { code == ENOENT }
+    /// True if the volume, or what the user may have of it, is full.
+    var isDiskFull: Bool { code == ENOSPC || code == EDQUOT }
+    /// True if a part of the path is a file, where a folder should be.
+    var isNotADirectory: Bool { code == ENOTDIR }
+
+    /// The part that all errors of one kind share, so that the log names each kind once.
+    var cause: String { code == ENOTDIR ? "not a directory" : "\(operation) \(code)" }
+
+    /// A sentence, such as `cannot write /tmp/x: No space left on device`.
+    var description: String { "cannot \(operation) \(path): \(message)" }
+
+    var message: String { Self.message(code) }
+
+    /// The system's words. glibc's `strerror` gives each thread a text of its own.
+    static func message(_ code: Int32) -> String { strerror(code).map { String(cString: $0) } ?? "error \(code)" }
 }

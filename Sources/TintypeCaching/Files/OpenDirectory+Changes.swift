@@ -1,4 +1,3 @@
-internal import CLinux
 internal import FoundationEssentials
 internal import Glibc
 
@@ -9,30 +8,40 @@ extension OpenDirectory {
         of path: String, _ operation: String, _ body: (Int32, String) -> Bool
     ) throws(FileError) {
         try check(operation, path)
-        func failure() -> FileError { FileError(operation: operation, path: path, code: errno) }
         guard let slash = path.lastIndex(of: "/") else {
             if body(descriptor, path) { return }
-            throw failure()
+            throw FileError(operation, path)
         }
-        let folder = open(String(path[..<slash]), flags: O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard folder >= 0 else { throw failure() }
+        let folder = openFolder(String(path[..<slash]))
+        guard folder >= 0 else { throw FileError(operation, path) }
         let isDone = body(folder, String(path[path.index(after: slash)...]))
-        let error = failure()
+        let error = FileError(operation, path)
         close(folder)
         if !isDone { throw error }
     }
 
-    /// Creates a file that is not there yet.
-    func create(_ path: String, contents: Data = Data()) throws(FileError) {
-        try check("write", path)
-        let file = open(path, flags: O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode: 0o600)
-        guard file >= 0 else { throw FileError(operation: "write", path: path, code: errno) }
-        let code = OpenFile.write((contents, Data()), to: file)
-        close(file)
-        guard code == 0 else {
-            try? remove(path)
-            throw FileError(operation: "write", path: path, code: code)
+    /// Writes a file. If that fails, there is none.
+    /// - Parameter time: the time of the last change, in microseconds since 1970; `nil` for that of the file system.
+    /// - Returns: zero, or the number of the error.
+    func write(_ parts: (Data, Data), to path: UnsafePointer<CChar>, time: Int64? = nil) -> Int32 {
+        let file = open(path, flags: O_WRONLY | O_CREAT | O_TRUNC, mode: 0o600)
+        guard file >= 0 else { return errno }
+        var code = OpenFile.write(parts, to: file)
+        // The program's clock counts, not the file system's.
+        if code == 0, let time, let status = FileStatus(of: file),
+            abs(status.modified - time) > EvictionHand.clockTolerance
+        {
+            futimens(file, OpenFile.times(time))
         }
+        if close(file) != 0, code == 0 { code = errno }
+        if code != 0 { unlinkat(descriptor, path, 0) }
+        return code
+    }
+
+    func write(_ contents: Data, to path: String) throws(FileError) {
+        try check("write", path)
+        let code = write((contents, Data()), to: path)
+        if code != 0 { throw FileError("write", path, code) }
     }
 
     func remove(_ path: String) throws(FileError) { _ = try remove(path) { _ in true } }
@@ -43,9 +52,7 @@ extension OpenDirectory {
     func remove(_ path: String, where isExpected: (FileStatus) -> Bool) throws(FileError) -> FileStatus? {
         var removed: FileStatus?
         try withFolder(of: path, "remove") { folder, name in
-            var information = stat()
-            guard fstatat(folder, name, &information, Int32(AT_SYMLINK_NOFOLLOW)) == 0 else { return false }
-            let status = FileStatus(information)
+            guard let status = FileStatus(of: name, in: folder) else { return false }
             guard isExpected(status) else { return true }
             removed = status
             return unlinkat(folder, name, 0) == 0
@@ -67,12 +74,28 @@ extension OpenDirectory {
     /// Renames a file or folder in the directory itself; a file in its new place is replaced.
     func rename(_ name: String, to newName: String) throws(FileError) {
         try check("rename", name)
-        guard renameat(descriptor, name, descriptor, newName) == 0 else {
-            throw FileError(operation: "rename", path: name, code: errno)
-        }
+        guard renameat(descriptor, name, descriptor, newName) == 0 else { throw FileError("rename", name) }
     }
 
-    // MARK: Listing
+    // MARK: Looking
+
+    /// The status of a file, or of a link itself.
+    func status(_ path: String) throws(FileError) -> FileStatus {
+        try check("look at", path)
+        guard let status = FileStatus(of: path, in: descriptor) else { throw FileError("look at", path) }
+        return status
+    }
+
+    /// Returns true if there is a file, and false only if there is certainly none.
+    func exists(_ path: String) throws(FileError) -> Bool {
+        do throws(FileError) {
+            _ = try status(path)
+            return true
+        } catch {
+            guard error.isMissing else { throw error }
+            return false
+        }
+    }
 
     /// The names in a folder, without `.` and `..`.
     func list(_ path: String) throws(FileError) -> [String] {
@@ -86,11 +109,10 @@ extension OpenDirectory {
     func forEachFile(in path: String, _ body: (UnsafePointer<CChar>, FileStatus) -> Void) throws(FileError) {
         try forEachName(in: path) { folder, name, type in
             // Not every file system tells the type.
-            guard type == Int(DT_REG) || type == Int(DT_UNKNOWN) else { return }
-            var information = stat()
-            guard fstatat(folder, name, &information, Int32(AT_SYMLINK_NOFOLLOW)) == 0 else { return }
-            let status = FileStatus(information)
-            if status.isRegular { body(name, status) }
+            guard type == Int(DT_REG) || type == Int(DT_UNKNOWN), let status = FileStatus(of: name, in: folder),
+                status.isRegular
+            else { return }
+            body(name, status)
         }
     }
 
@@ -98,11 +120,10 @@ extension OpenDirectory {
         in path: String, _ body: (_ folder: Int32, _ name: UnsafePointer<CChar>, _ type: Int) -> Void
     ) throws(FileError) {
         try check("list", path)
-        func failure() -> FileError { FileError(operation: "list", path: path, code: errno) }
-        let folder = open(path, flags: O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard folder >= 0 else { throw failure() }
+        let folder = openFolder(path)
+        guard folder >= 0 else { throw FileError("list", path) }
         guard let stream = fdopendir(folder) else {
-            let error = failure()
+            let error = FileError("list", path)
             close(folder)
             throw error
         }
@@ -111,7 +132,7 @@ extension OpenDirectory {
             // At the end it stays as it is.
             errno = 0
             guard let entry = readdir(stream) else {
-                guard errno == 0 else { throw failure() }
+                guard errno == 0 else { throw FileError("list", path) }
                 return
             }
             let type = Int(entry.pointee.d_type)
@@ -122,29 +143,4 @@ extension OpenDirectory {
             }
         }
     }
-
-    // MARK: Looking
-
-    /// The status of a file, or of a link itself.
-    func status(_ path: String) throws(FileError) -> FileStatus {
-        try check("look at", path)
-        var status = stat()
-        guard fstatat(descriptor, path, &status, Int32(AT_SYMLINK_NOFOLLOW)) == 0 else {
-            throw FileError(operation: "look at", path: path, code: errno)
-        }
-        return FileStatus(status)
-    }
-
-    /// Returns true if there is a file, and false only if there is certainly none.
-    func isPresent(_ path: String) throws(FileError) -> Bool {
-        do throws(FileError) {
-            _ = try status(path)
-            return true
-        } catch {
-            if error.isMissing { return false }
-            throw error
-        }
-    }
-
-    func exists(_ path: String) -> Bool { (try? status(path)) != nil }
 }

@@ -1,42 +1,36 @@
 internal import CLinux
-internal import FoundationEssentials
 internal import Glibc
+internal import Synchronization
 
 /// Gives a call to the system an error number, so that it fails without being made. For tests.
 ///
-/// The operations are `look for directory`, `open directory`, `create directory`, `write`, `read`, `read at once`, `read contents`,
-/// `remove`, `rename`, `look at`, and `list`. For `free space` the number is the answer.
+/// The operations are `look for directory`, `open directory`, `create directory`, `write`, `read`, `read at once`, `remove`, `rename`,
+/// `look at`, and `list`. For `free space` the number is the answer.
 typealias FileFaults = @Sendable (_ operation: String, _ path: String) -> Int32?
 
 /// A directory that is held open, and the files below it.
 ///
-/// All paths are relative to the open directory, and no symbolic link below it is followed, except for a look at a file's status. A
-/// directory that is moved remains the same directory.
+/// All paths are relative to the open directory, and no symbolic link below it is followed, except for a look at a file's status. A directory
+/// that is moved goes on being the same one.
 final class OpenDirectory: Sendable {
     let path: String
     let descriptor: Int32
-    let owner: UInt32
-    private let device: UInt64
-    private let inode: UInt64
+    /// True once the directory was checked, and has all that entries need.
+    let isPrepared = Atomic(false)
+    private let first: FileStatus
     private let faults: FileFaults?
 
     /// - Parameter descriptor: of the open directory, which is closed with this object.
-    private init(path: String, descriptor: Int32, faults: FileFaults?) throws(FileError) {
-        var information = stat()
-        let code = fstat(descriptor, &information) == 0 ? 0 : errno
-        let status = FileStatus(information)
-        self.path = path
-        self.descriptor = descriptor
-        self.faults = faults
-        (device, inode, owner) = (status.device, status.inode, status.owner)
-        if code != 0 { throw FileError(operation: "open directory", path: path, code: code) }
+    private init(_ path: String, _ descriptor: Int32, _ faults: FileFaults?) {
+        (self.path, self.descriptor, self.faults) = (path, descriptor, faults)
+        first = FileStatus(of: descriptor) ?? FileStatus(stat())
     }
 
     deinit { close(descriptor) }
 
     // MARK: Opening
 
-    /// True if the kernel knows without looking that the directory is missing.
+    /// True if the kernel knows without looking that there is no such directory.
     static func isMissing(_ path: String, faults: FileFaults?) -> Bool {
         if let code = faults?("look for directory", path) { return code == ENOENT }
         let file = tintype_open_cached(path, UInt64(O_RDONLY | O_DIRECTORY | O_CLOEXEC))
@@ -45,68 +39,53 @@ final class OpenDirectory: Sendable {
         return false
     }
 
-    /// Opens a directory.
     static func open(_ path: String, faults: FileFaults?) throws(FileError) -> OpenDirectory {
-        if let code = faults?("open directory", path) {
-            throw FileError(operation: "open directory", path: path, code: code)
-        }
+        if let code = faults?("open directory", path) { throw FileError("open directory", path, code) }
         let file = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard file >= 0 else { throw FileError(operation: "open directory", path: path, code: errno) }
-        return try OpenDirectory(path: path, descriptor: file, faults: faults)
+        guard file >= 0 else { throw FileError("open directory", path) }
+        return OpenDirectory(path, file, faults)
     }
 
-    /// Opens a directory, and creates it and its parents if need be, for the user alone.
+    /// Opens a directory, and creates it and those above it if need be, for nobody but the user.
     static func make(_ path: String, faults: FileFaults?) throws(FileError) -> OpenDirectory {
         do throws(FileError) {
             return try open(path, faults: faults)
         } catch {
             guard error.isMissing else { throw error }
         }
-        if let code = faults?("create directory", path) {
-            throw FileError(operation: "create directory", path: path, code: code)
+        if let code = faults?("create directory", path) { throw FileError("create directory", path, code) }
+        var failure: Int32 = 0
+        for end in path.indices.dropFirst() where path[end] == "/" {
+            if mkdir(String(path[..<end]), 0o700) != 0, errno != EEXIST, failure == 0 { failure = errno }
         }
-        try makePath(path)
-        return try open(path, faults: faults)
-    }
-
-    private static func makePath(_ path: String) throws(FileError) {
-        if mkdir(path, 0o700) == 0 || errno == EEXIST { return }
-        let code = errno
-        let parent = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ""
-        guard code == ENOENT, !parent.isEmpty else {
-            throw FileError(operation: "create directory", path: path, code: code)
-        }
-        try makePath(parent)
         guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
-            throw FileError(operation: "create directory", path: path, code: errno)
+            // The reason is where the first one is missing.
+            throw FileError("create directory", path, failure == 0 ? errno : failure)
         }
+        return try open(path, faults: faults)
     }
 
     // MARK: The directory itself
 
+    /// The user whom it belongs to.
+    var owner: UInt32 { first.owner }
+
     /// True if the path leads to this directory.
     var isCurrent: Bool {
         var status = stat()
-        return stat(path, &status) == 0 && UInt64(status.st_ino) == inode && UInt64(status.st_dev) == device
+        return stat(path, &status) == 0 && UInt64(status.st_ino) == first.inode
+            && UInt64(status.st_dev) == first.device
     }
 
     /// True if the directory was removed.
-    var isRemoved: Bool {
-        var status = stat()
-        return fstat(descriptor, &status) != 0 || status.st_nlink == 0
-    }
+    var isRemoved: Bool { (FileStatus(of: descriptor)?.links ?? 0) == 0 }
 
     /// The reason why nothing should be written here; `nil` if there is none.
     var reasonAgainstWriting: String? {
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { return FileError.message(errno) }
-        if status.st_uid != geteuid() {
-            return "it belongs to another user, so that it is only read"
-        }
-        if status.st_mode & 0o022 != 0 {
-            return "other users may write to it, so that it is only read; `chmod go-w` ends that"
-        }
-        return nil
+        guard let status = FileStatus(of: descriptor) else { return FileError.message(errno) }
+        if status.owner != geteuid() { return "it belongs to another user, so that it is only read" }
+        guard status.mode & 0o022 != 0 else { return nil }
+        return "other users may write to it, so that it is only read; `chmod go-w` ends that"
     }
 
     /// The bytes that the user may still write on the volume.
@@ -126,16 +105,17 @@ final class OpenDirectory: Sendable {
     func check(_ operation: String, _ path: @autoclosure () -> String) throws(FileError) {
         guard let faults else { return }
         let path = path()
-        if let code = faults(operation, path) { throw FileError(operation: operation, path: path, code: code) }
+        if let code = faults(operation, path) { throw FileError(operation, path, code) }
     }
 
     /// Opens a file without following links.
     /// - Parameter cached: true to fail if the kernel would have to wait for the disk.
     /// - Returns: a descriptor, or -1 with `errno`.
     func open(_ path: UnsafePointer<CChar>, flags: Int32, mode: mode_t = 0, cached: Bool = false) -> Int32 {
+        let flags = flags | O_CLOEXEC | O_NOFOLLOW
         let file = tintype_open_beneath(descriptor, path, UInt64(flags), UInt64(mode), cached ? 1 : 0)
         guard file < 0, !cached, errno == ENOSYS || errno == EPERM || errno == EINVAL else { return file }
-        // An old kernel, or a container that doesn't allow the call: component by component.
+        // An old kernel, or a container that doesn't allow the call: one component after the other.
         var parts = String(cString: path).split(separator: "/").map(String.init)
         let name = parts.popLast() ?? "."
         var folder = descriptor
@@ -146,33 +126,14 @@ final class OpenDirectory: Sendable {
             if folder != descriptor { close(folder) }
             folder = next
         }
-        return openat(folder, name, flags | O_NOFOLLOW, mode)
+        return openat(folder, name, flags, mode)
     }
 
     /// Opens a file for reading without following links, or waiting for a FIFO; -1 with `errno` if it can't.
     func openForReading(_ path: UnsafePointer<CChar>, cached: Bool = false) -> Int32 {
-        open(path, flags: O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, cached: cached)
+        open(path, flags: O_RDONLY | O_NONBLOCK, cached: cached)
     }
 
-    /// Reads the start of a file.
-    func head(of path: String, count: Int) throws(FileError) -> Data {
-        let file = openForReading(path)
-        guard file >= 0 else { throw FileError(operation: "read", path: path, code: errno) }
-        defer { close(file) }
-        return try FileBytes(of: file, count: count) { path }.data(prefix: count)
-    }
-
-    /// Reads the end of a file.
-    func tail(of path: String, count: Int) throws(FileError) -> (bytes: Data, status: FileStatus) {
-        try check("read", path)
-        let file = openForReading(path)
-        guard file >= 0 else { throw FileError(operation: "read", path: path, code: errno) }
-        defer { close(file) }
-        var information = stat()
-        guard fstat(file, &information) == 0 else { throw FileError(operation: "read", path: path, code: errno) }
-        let status = FileStatus(information)
-        guard status.isRegular else { throw FileError(operation: "read", path: path, code: EIO) }
-        let bytes = try FileBytes(tailOf: file, size: status.size, count: count) { path }
-        return (bytes.data(prefix: count), status)
-    }
+    /// Opens a folder; -1 with `errno` if it can't.
+    func openFolder(_ path: UnsafePointer<CChar>) -> Int32 { open(path, flags: O_RDONLY | O_DIRECTORY) }
 }

@@ -1,24 +1,19 @@
-internal import CXXHash
 public import FoundationEssentials
 
-/// The values that let an HTTP server say whether an answer is still current (RFC 9110, section 8.8).
+/// The values with which an HTTP server can be asked whether an answer is still current (RFC 9110, section 8.8).
 ///
-/// They belong to the URL that gave them. Another URL may use the same validators for other bytes.
+/// They belong to the URL that gave them. Another URL may use the same ones for other bytes.
 public struct CacheValidators: Sendable, Hashable, Codable {
-    /// The `ETag` of the response, with its quotes.
     public var entityTag: String?
-    /// The `Last-Modified` date of the response, as the server spelled it.
     public var lastModified: String?
     /// The digest of the URL that gave them; `nil` if that is the URL of the request. A digest, because URLs may have secrets.
     var owner: String?
 
-    /// Creates validators. Each parameter sets the property of the same name.
     public init(entityTag: String? = nil, lastModified: String? = nil) {
         self.entityTag = entityTag
         self.lastModified = lastModified
     }
 
-    /// True if there is nothing to ask a server with.
     public var isEmpty: Bool { entityTag == nil && lastModified == nil }
 
     /// True if they have no control characters, which would end a header field.
@@ -29,25 +24,20 @@ public struct CacheValidators: Sendable, Hashable, Codable {
     /// Returns true if a URL may be asked with them.
     /// - Parameters:
     ///   - url: the URL that is about to be asked.
-    ///   - request: the URL of the request, which may be another, such as before a redirect.
+    ///   - request: the URL of the request, which may be another one, such as before a redirect.
     public func belong(to url: URL, of request: URL) -> Bool {
-        owner.map { $0 == Self.digest(of: url) } ?? (url.representation == request.representation)
+        owner.map { $0 == XXH3.digest(url.representation) } ?? (url.representation == request.representation)
     }
 
     /// The validators as those that a URL gave.
     package func owned(by url: URL, of request: URL) -> CacheValidators {
         var validators = self
-        validators.owner = url == request || url.representation == request.representation ? nil : Self.digest(of: url)
+        validators.owner =
+            url == request || url.representation == request.representation ? nil : XXH3.digest(url.representation)
         return validators
     }
 
-    private static func digest(of url: URL) -> String {
-        var text = url.representation
-        let hash = text.withUTF8 { tintype_xxh3_128($0.baseAddress, $0.count, 0) }
-        return String(hash.high64, radix: 36) + "-" + String(hash.low64, radix: 36)
-    }
-
-    /// True if others have another strong entity tag, and so belong to other bytes (RFC 9110, section 8.8.3).
+    /// True if others have another strong entity tag, and so are those of other bytes (RFC 9110, section 8.8.3).
     package func isContradicted(by new: CacheValidators?) -> Bool {
         guard let old = entityTag, let tag = new?.entityTag, !tag.hasPrefix("W/") else { return false }
         return tag != (old.hasPrefix("W/") ? String(old.dropFirst(2)) : old)
@@ -63,7 +53,7 @@ public struct CacheValidators: Sendable, Hashable, Codable {
 }
 
 extension URL {
-    /// The part of a URL that identifies the server's response: all but credentials and the fragment.
+    /// The part of a URL that identifies what a server sends for it: all but credentials and the fragment.
     package var representation: String {
         let text = (user(percentEncoded: true) == nil ? self : withoutCredentials).absoluteString
         return text.firstIndex(of: "#").map { String(text[..<$0]) } ?? text

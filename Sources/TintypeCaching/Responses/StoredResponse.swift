@@ -1,4 +1,3 @@
-internal import CXXHash
 public import FoundationEssentials
 
 /// The part of an HTTP response that decides how long its stored body may be used, and which requests may use it (RFC 9111).
@@ -164,7 +163,6 @@ package struct SelectingFields: Sendable {
         guard let value = fields[name] else { return "" }
         var text = name + "\n"
         for element in CacheControl.elements(of: value) { text += String(decoding: element, as: UTF8.self) + "," }
-        let hash = text.withUTF8 { tintype_xxh3_128($0.baseAddress, $0.count, 0) }
-        return String(hash.high64, radix: 36) + "-" + String(hash.low64, radix: 36)
+        return XXH3.digest(text)
     }
 }

@@ -10,6 +10,12 @@ struct ByteWriter {
         withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
     }
 
+    /// Appends the high half of a hash, and then the low one.
+    mutating func hash(_ value: UInt128) {
+        integer(UInt64(value >> 64))
+        integer(UInt64(truncatingIfNeeded: value))
+    }
+
     mutating func data(_ value: Data?) {
         integer(value.map { UInt32(clamping: $0.count) } ?? .max)
         if let value { bytes.append(contentsOf: value) }
@@ -35,6 +41,11 @@ struct ByteReader {
 
     mutating func integer<Value: FixedWidthInteger>(_ type: Value.Type) -> Value? {
         bytes(MemoryLayout<Value>.size).map { Value(littleEndian: $0.loadUnaligned(as: Value.self)) }
+    }
+
+    mutating func hash() -> UInt128? {
+        guard let high = integer(UInt64.self), let low = integer(UInt64.self) else { return nil }
+        return UInt128(high) << 64 | UInt128(low)
     }
 
     /// The outer optional tells whether the bytes suffice, the inner one is the value.

@@ -5,9 +5,9 @@ extension AnimatedImagePlayer {
     /// comes next, or is dropped: ``lateFramePolicy``. While the player is paused, the sequence waits.
     public var frames: Frames { Frames(player: self) }
 
-    /// The events of playback, as they happen. Each call returns another stream, which ends with the player. An observer that is more than
-    /// a thousand events late misses the oldest of them.
-    public var events: AsyncStream<PlaybackEvent> { observers.events() }
+    /// The events of playback, as they happen. Each call returns another stream, which ends with the player. An observer that is more than a
+    /// thousand events late misses the oldest of them.
+    public var events: AsyncStream<PlaybackEvent> { playbackEvents.stream(backlog: 1_024) }
 
     /// The frames of an animation, each at its time.
     public struct Frames: AsyncSequence, Sendable {
@@ -35,10 +35,10 @@ extension AnimatedImagePlayer.Frames {
             self.player = player
             let alarm = Alarm()
             self.alarm = alarm
-            waker = player.observers.addWaker { alarm.ring() }
+            waker = player.wakers.add { alarm.ring() }
         }
 
-        deinit { player.observers.removeWaker(waker) }
+        deinit { player.wakers.remove(waker) }
 
         /// Waits for the next frame; `nil` after the last frame, and in a canceled task.
         public func next() async -> AnimationFrame? { await next(isolation: nil) }

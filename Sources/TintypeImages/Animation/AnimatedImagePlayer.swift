@@ -21,7 +21,9 @@ public final class AnimatedImagePlayer: Sendable {
     private let demandOrder = Lock(())
     /// The number that identifies the player to the image while it arrives.
     private let arrival = Lock<Int?>(nil)
-    let observers = PlaybackObservers()
+    let playbackEvents = Broadcast<PlaybackEvent>()
+    /// Sent, on any thread, whenever there may be something new to show.
+    package let wakers = Broadcast<Void>()
 
     /// Creates a player.
     /// - Parameters:
@@ -44,19 +46,19 @@ public final class AnimatedImagePlayer: Sendable {
         start.isPlaying = isPlaying
         state = Lock(start)
         let member = pool.join(
-            .init(demand: demand(state.withLock { $0 }), onFrame: { [observers] in observers.wake() }))
+            .init(demand: demand(state.withLock { $0 }), onFrame: { [wakers] in wakers.send() }))
         state.withLock { $0.member = member }
         guard timeline.isArriving else { return }
-        let number = image.contents.addObserver { [weak self] in self?.imageChanged() }
+        let number = image.contents.changes.add { [weak self] in self?.imageChanged() }
         arrival.withLock { $0 = number }
         // It may have changed before.
         imageChanged()
     }
 
     deinit {
-        if let number = arrival.withLock({ $0 }) { image.contents.removeObserver(number) }
+        if let number = arrival.withLock({ $0 }) { image.contents.changes.remove(number) }
         pool.leave(state.withLock { $0.member })
-        observers.finish()
+        playbackEvents.end()
     }
 
     // MARK: Settings
@@ -168,18 +170,12 @@ public final class AnimatedImagePlayer: Sendable {
         }
     }
 
-    /// Calls a closure, on any thread, whenever there may be something new to show, until the returned number is removed.
-    package func addWaker(_ waker: @escaping @Sendable () -> Void) -> Int { observers.addWaker(waker) }
-
-    /// Ends the calls of a closure that was passed to ``addWaker(_:)``.
-    package func removeWaker(_ number: Int) { observers.removeWaker(number) }
-
     /// Releases the decoded frames of all players of the animation. Those that are needed are decoded again.
     public func clearFrameBuffer() { pool.removeAll() }
 
     private func change(_ body: (inout State) -> Void) {
         state.withLock { body(&$0) }
-        observers.wake()
+        wakers.send()
         updateDemand()
     }
 
@@ -195,7 +191,7 @@ public final class AnimatedImagePlayer: Sendable {
             defer { state.isInterruptionReported = true }
             return !state.isInterruptionReported
         }
-        if isNew { observers.send(.interrupted(error)) }
+        if isNew { playbackEvents.send(.interrupted(error)) }
     }
 
     // MARK: Time
@@ -222,7 +218,7 @@ public final class AnimatedImagePlayer: Sendable {
         let (update, events, needsOthers) = state.withLock { state in
             state.advance(to: time) { lookup($0) }
         }
-        for event in events { observers.send(event) }
+        for event in events { playbackEvents.send(event) }
         if needsOthers { updateDemand() }
         return update
     }

@@ -13,9 +13,6 @@ final class AnimationContents: Sendable {
         var isArriving = false
         /// The reason why missing bytes are no longer expected.
         var interruption: ImageError?
-        /// Called after a change, not under a lock.
-        var observers: [Int: @Sendable () -> Void] = [:]
-        var lastObserver = 0
         /// The pools whose decoders take the bytes that arrive.
         var pools: [WeakPool] = []
         /// The animations with a transformer, by its key.
@@ -39,6 +36,8 @@ final class AnimationContents: Sendable {
     private let frameBytes: Int
     /// The frames that a program has decoded; `nil` for bytes.
     private let frames: [ImageFrame]?
+    /// Sent after each change, on any thread.
+    let changes = Broadcast<Void>()
     private let state: Lock<State>
 
     /// Frames that are decoded from bytes.
@@ -131,21 +130,7 @@ final class AnimationContents: Sendable {
 
     // MARK: Changes
 
-    /// Calls a closure after each change, on any thread, until the returned number is removed.
-    func addObserver(_ observer: @escaping @Sendable () -> Void) -> Int {
-        state.withLock { state in
-            state.lastObserver += 1
-            state.observers[state.lastObserver] = observer
-            return state.lastObserver
-        }
-    }
-
-    func removeObserver(_ number: Int) {
-        let old = state.withLock { $0.observers.removeValue(forKey: number) }
-        _ = old  // Deallocated outside the lock.
-    }
-
-    // These functions are called never concurrently, by the load.
+    // These functions are called one at a time, by the load.
 
     /// Takes all bytes that have arrived so far.
     func extend(_ data: Data, context: DecodeContext) {
@@ -214,8 +199,7 @@ final class AnimationContents: Sendable {
 
     /// - Parameter body: returns true if observers have to be told.
     private func change(_ body: (inout State) -> Bool) {
-        let observers = state.withLock { body(&$0) ? Array($0.observers.values) : [] }
-        for observer in observers { observer() }
+        if state.withLock({ body(&$0) }) { changes.send() }
     }
 }
 

@@ -76,13 +76,13 @@ public final class MemoryPressure: Sendable {
     /// - Parameter observer: receives the level of pressure.
     /// - Returns: the observation. Keep it as long as it should continue.
     public func observe(_ observer: @escaping @Sendable (Level) -> Void) -> Observation {
-        let token = core.add(observer)
-        return Observation { [core] in core.remove(token) }
+        let number = core.add(observer)
+        return Observation { [core] in core.levels.remove(number) }
     }
 
     /// Notifies all observers before it returns.
     /// - Parameter level: the level of pressure.
-    public func report(_ level: Level) { core.report(level) }
+    public func report(_ level: Level) { core.levels.send(level) }
 }
 
 /// A source of signals of memory pressure.
@@ -119,14 +119,9 @@ private struct NoSignals: PressureSignals {
 
 /// The state that the observing thread shares with its owner, without keeping the owner alive.
 private final class PressureCore: Sendable {
-    private struct State {
-        var observers: [Int: @Sendable (MemoryPressure.Level) -> Void] = [:]
-        var nextToken = 0
-        var hasStarted = false
-    }
-
     let signals: any PressureSignals
-    private let state = Lock(State())
+    let levels = Broadcast<MemoryPressure.Level>()
+    private let hasStarted = Lock(false)
     private let log: @Sendable (String) -> Void
 
     init(_ signals: any PressureSignals, log: @escaping @Sendable (String) -> Void) {
@@ -135,25 +130,13 @@ private final class PressureCore: Sendable {
     }
 
     func add(_ observer: @escaping @Sendable (MemoryPressure.Level) -> Void) -> Int {
-        let (token, isFirst) = state.withLock { state in
-            let isFirst = !state.hasStarted
-            state.hasStarted = true
-            state.nextToken += 1
-            state.observers[state.nextToken] = observer
-            return (state.nextToken, isFirst)
+        let number = levels.add(observer)
+        let isFirst = hasStarted.withLock { hasStarted in
+            defer { hasStarted = true }
+            return !hasStarted
         }
         if isFirst { start() }
-        return token
-    }
-
-    func remove(_ token: Int) {
-        // Released outside the lock, because it may own anything.
-        let observer = state.withLock { $0.observers.removeValue(forKey: token) }
-        withExtendedLifetime(observer) {}
-    }
-
-    func report(_ level: MemoryPressure.Level) {
-        for observer in state.withLock({ Array($0.observers.values) }) { observer(level) }
+        return number
     }
 
     private func start() {
@@ -169,7 +152,7 @@ private final class PressureCore: Sendable {
             { context in
                 guard let context else { return nil }
                 let core = Unmanaged<PressureCore>.fromOpaque(context).takeRetainedValue()
-                while let level = core.signals.next() { core.report(level) }
+                while let level = core.signals.next() { core.levels.send(level) }
                 return nil
             }, context)
         guard failed == 0 else {

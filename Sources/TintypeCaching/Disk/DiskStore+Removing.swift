@@ -1,0 +1,106 @@
+internal import FoundationEssentials
+
+/// Removing entries, and clearing.
+extension DiskStore {
+    /// - Returns: false if there was none.
+    func remove(_ key: ImageKey) throws(ImageError) -> Bool {
+        try removeEntries { _ in [EntryName(key)] } > 0
+    }
+
+    /// - Returns: the number of entries that there were.
+    func removeAll(ofSource source: String) throws(ImageError) -> Int {
+        try removeEntries { directory throws(FileError) in try names(ofSource: source, in: directory) }
+    }
+
+    private func removeEntries(_ names: (OpenDirectory) throws(FileError) -> [EntryName]) throws(ImageError) -> Int {
+        guard let directory = try directoryForRemoving() else { return 0 }
+        do throws(FileError) {
+            var count = 0
+            for name in try names(directory) where try remove(name, in: directory) != nil { count += 1 }
+            return count
+        } catch {
+            throw failure(error, error.operation == "list" ? .cacheUnavailable : .cacheWriteFailed)
+        }
+    }
+
+    /// Removes the file of an entry.
+    /// - Parameter isExpected: a closure that returns false for a file that is to stay.
+    /// - Returns: the status of the file; `nil` if there was none, or it stays.
+    func remove(
+        _ name: EntryName, in directory: OpenDirectory, where isExpected: (FileStatus) -> Bool = { _ in true }
+    ) throws(FileError) -> FileStatus? {
+        do throws(FileError) {
+            guard let status = try directory.remove(name.path, where: isExpected) else { return nil }
+            hand.withLock { $0.noteRemoval(of: status.allocatedSize, in: name.folder) }
+            return status
+        } catch {
+            guard error.isMissing else { throw error }
+            return nil
+        }
+    }
+
+    /// Removes a file that reading found to be damaged or expired.
+    func remove(_ stale: StaleFile) {
+        guard let directory = openDirectory(), directory.reasonAgainstWriting == nil,
+            (try? remove(stale.name, in: directory, where: { $0.isSameFile(as: stale.status) })) != nil
+        else { return }
+        if stale.isDamaged { counters.withLock { $0.corruptions += 1 } }
+    }
+
+    /// Removes the entries of a folder that have expired.
+    func removeExpired(inFolder folder: Int, of directory: OpenDirectory) -> CacheUsage {
+        let aging = Aging(self)
+        var sweep = CacheUsage()
+        for name in (try? directory.names(inFolder: folder)) ?? [] {
+            guard let (description, status) = directory.description(of: name),
+                aging.isExpired(description, modified: status.modified, sweeping: true),
+                (try? remove(name, in: directory) { $0.isSameFile(as: status) }) != nil
+            else { continue }
+            sweep += CacheUsage(entries: 1, bytes: status.allocatedSize)
+        }
+        look(folder: folder)
+        return sweep
+    }
+
+    // MARK: Clearing
+
+    /// The beginning of the names of cleared trees. They are beside the folder of entries, because a full disk has no room for a folder to put
+    /// them in.
+    private static let trash = "trash."
+
+    /// Takes all entries away from all readers at once; ``emptyTrash(limit:)`` removes the files.
+    func removeAll() throws(ImageError) {
+        guard let directory = try directoryForRemoving() else { return }
+        do throws(FileError) {
+            try directory.rename(EntryName.root, to: "\(Self.trash)\(WriterName())")
+        } catch {
+            // Another process has just cleared it.
+            guard error.isMissing else { throw failure(error, .cacheWriteFailed) }
+        }
+        hand.withLock { $0.noteClearing() }
+        try? directory.remove(Self.sizesFile)
+        forget(directory)
+    }
+
+    /// Removes up to `limit` files of what was cleared; true if more may be left. Files that the cache has not named stay there.
+    func emptyTrash(limit: Int) -> Bool {
+        guard let directory = openDirectory(), directory.reasonAgainstWriting == nil else { return false }
+        var left = limit
+        for tree in (try? directory.list(".")) ?? []
+        where tree.hasPrefix(Self.trash) && WriterName.isValid(String(tree.dropFirst(Self.trash.count))) {
+            for folder in (try? directory.list(tree)) ?? [] where EntryName.isFolder(folder) {
+                let path = "\(tree)/\(folder)"
+                for file in (try? directory.list(path)) ?? []
+                where EntryName(file) != nil || WriterName.isUnfinished(file) {
+                    guard left > 0 else { return true }
+                    // One that can't be removed doesn't count, so that the caller doesn't try for ever.
+                    if (try? directory.remove("\(path)/\(file)")) != nil { left -= 1 }
+                }
+                try? directory.removeDirectory(path)
+            }
+            try? directory.remove("\(tree)/.tintype")
+            try? directory.removeDirectory(tree)
+        }
+        return false
+    }
+}
