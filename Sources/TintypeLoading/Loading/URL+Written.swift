@@ -7,6 +7,7 @@ extension URL {
     /// for, and a `%` that begins none becomes `%25`. White space around the string is left out.
     ///
     /// `URL(string:)` of swift-foundation isn't enough: if one character of a component needs an escape, it encodes the `%` of all others again.
+    /// A host is written in ASCII (``withASCIIHost``), if that can be.
     /// - Parameters:
     ///   - text: an absolute URL, or a reference if there is a base.
     ///   - base: the URL to which a reference is relative.
@@ -14,7 +15,7 @@ extension URL {
         var text = text
         if let encoded = text.withUTF8({ WrittenURL(bytes: $0).encoded }) { text = encoded }
         guard let url = URL(string: text, relativeTo: base)?.absoluteURL else { return nil }
-        self = url
+        self = url.withASCIIHost ?? url
     }
 }
 
