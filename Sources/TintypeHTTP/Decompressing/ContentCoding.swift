@@ -2,6 +2,9 @@
 internal import TintypeLoading
 
 /// The content codings of a body (RFC 9110, section 8.4), all of which can be decoded.
+///
+/// Names that aren't registered as codings, such as `none`, `utf-8`, `binary`, or `aws-chunked`, say nothing of the bytes: servers send them with
+/// plain images, and browsers ignore them.
 struct ContentCoding: Equatable {
     /// One coding (RFC 9110, section 8.4.1).
     enum Format: Sendable {
@@ -14,6 +17,11 @@ struct ContentCoding: Equatable {
     /// The largest number of codings. Each takes memory, and servers apply one.
     private static let maximumCount = 3
 
+    /// The other codings in IANA's registry of HTTP content codings.
+    private static let undecodable: Set<String> = [
+        "aes128gcm", "compress", "dcb", "dcz", "exi", "pack200-gzip", "x-compress",
+    ]
+
     /// The body as it is.
     static let identity = ContentCoding(formats: [])
 
@@ -23,19 +31,19 @@ struct ContentCoding: Equatable {
     private init(formats: [Format]) { self.formats = formats }
 
     /// Parses the lines of the field `Content-Encoding`, which together are one list (RFC 9110, section 5.3).
-    /// - Returns: `nil` if a coding can't be decoded, or there are more than three.
+    /// - Returns: `nil` if a registered coding can't be decoded, or there are more than three.
     init?(_ lines: some Sequence<String>) {
         var formats: [Format] = []
         for line in lines {
             for name in line.split(separator: ",") {
                 switch String(name).trimmed.lowercased() {
-                case "", "identity": continue
                 // RFC 9110 asks recipients to treat “x-gzip” as “gzip”.
                 case "gzip", "x-gzip": formats.append(.gzip)
                 case "deflate": formats.append(.deflate)
                 case "br": formats.append(.brotli)
                 case "zstd": formats.append(.zstd)
-                default: return nil
+                case let other where Self.undecodable.contains(other): return nil
+                default: continue
                 }
             }
         }
