@@ -42,6 +42,9 @@ extension ImageDownloader {
         public typealias Decryptor = DownloadHooks.Decryptor
 
         /// The number of transfers that may run at once, at least 1. Other downloads wait.
+        ///
+        /// While others wait, one host has at most half of the slots. Further transfers that it has don't count then: up to half as many as this number
+        /// run in addition.
         public var maximumConcurrentDownloads: Int
         /// The starting order of waiting downloads of the same priority.
         public var order: DownloadOrder
@@ -175,11 +178,34 @@ extension ImageDownloader {
 
         /// The header fields that are sent unless ``headers`` replaces them.
         ///
-        /// Images are already compressed, and a body that is compressed once more has no known length. The server is therefore asked
-        /// not to compress.
+        /// `Accept` names the formats that this build decodes, for servers that choose one. Images are already compressed, and a body that is
+        /// compressed once more has no known length. The server is therefore asked not to compress.
         public static let defaultHeaders = [
-            "Accept": "image/*,*/*;q=0.8", "Accept-Encoding": "identity", "User-Agent": "Tintype/0.1",
+            "Accept": (acceptedTypes + ["image/*;q=0.8", "*/*;q=0.5"]).joined(separator: ","),
+            "Accept-Encoding": "identity", "User-Agent": "Tintype/0.1",
         ]
+
+        /// The media types of the formats that servers choose among, as far as the package traits of this build bring a coder for them.
+        private static let acceptedTypes: [String] = {
+            var types: [String] = []
+            #if AVIF
+            types.append("image/avif")
+            #endif
+            #if JXL
+            types.append("image/jxl")
+            #endif
+            #if HEIF
+            types += ["image/heic", "image/heif"]
+            #endif
+            types += ["image/webp", "image/apng", "image/png", "image/jpeg", "image/gif"]
+            #if SVG
+            types.append("image/svg+xml")
+            #endif
+            #if TIFF
+            types.append("image/tiff")
+            #endif
+            return types
+        }()
 
         /// The ``defaultHeaders``, ready for a request.
         static let defaultFields = HTTPFields(defaultHeaders)

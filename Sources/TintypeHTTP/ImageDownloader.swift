@@ -10,7 +10,8 @@ public import TintypeLoading
 /// ```
 ///
 /// At most ``Configuration/maximumConcurrentDownloads`` transfers run at once. The others wait, in the order of their priority,
-/// which follows changes of ``LoadRequest/priority``. Connections are kept and reused.
+/// which follows changes of ``LoadRequest/priority``. Connections are kept and reused. A slow host doesn't hold up others: those that wait for a host
+/// with more than half of the slots begin at once.
 ///
 /// A downloader closes its connections when it is released. ``shutdown()`` closes them earlier and waits for the end. The
 /// threads belong to the process and are shared by all downloaders.
@@ -31,7 +32,6 @@ public final class ImageDownloader: ImageLoading, Sendable {
     private let liveHeaders: Lock<[String: String]>
     private let running = Lock(RunningLoads())
     private let servers: ServerRecords
-    private let hostSlots: HostSlots?
 
     /// The loads that ``cancelAll()`` ends.
     private struct RunningLoads {
@@ -51,12 +51,13 @@ public final class ImageDownloader: ImageLoading, Sendable {
         self.configuration = configuration
         time = Timekeeper(clock)
         watch = TransferWatch(time)
-        slots = DownloadSlots(limit: configuration.maximumConcurrentDownloads, order: configuration.order)
+        slots = DownloadSlots(
+            limit: configuration.maximumConcurrentDownloads, hostLimit: configuration.maximumDownloadsPerHost,
+            order: configuration.order)
         liveHeaders = Lock(configuration.headers)
         tls = TLSConfigurations(configuration.tls)
         clients = HTTPClients { [tls] in SharedHTTPClient(.init(configuration, $0, tls.common)) }
         servers = ServerRecords(retry: configuration.retry, breaker: configuration.circuitBreaker, now: time.now)
-        hostSlots = configuration.maximumDownloadsPerHost.map { HostSlots(limit: $0, order: configuration.order) }
     }
 
     /// Creates a downloader.
@@ -94,7 +95,6 @@ public final class ImageDownloader: ImageLoading, Sendable {
     public var statistics: Statistics {
         var statistics = totals.withLock { $0 }
         (statistics.active, statistics.waiting) = slots.counts
-        statistics.waiting += hostSlots?.waitingCount ?? 0
         return statistics
     }
 
@@ -174,7 +174,7 @@ public final class ImageDownloader: ImageLoading, Sendable {
     ///   ``shutdown()``.
     public func load(_ request: LoadRequest) async throws(ImageError) -> LoadedData {
         do throws(ImageError) {
-            let load = try beginLoad(of: request)
+            let load = try beginLoad(of: try checked(request))
             defer { endLoad(load.id) }
             let loaded = try await loadWithRetries(load)
             totals.withLock { $0.succeeded += 1 }
@@ -231,10 +231,9 @@ public final class ImageDownloader: ImageLoading, Sendable {
 
     /// Attempts a load until it succeeds, or the policy gives up.
     private func loadWithRetries(_ load: Load) async throws(ImageError) -> LoadedData {
-        try check(load.request.url)
         while true {
             let failure: ImageError
-            let visits = ServerVisits(servers, hostSlots)
+            let visits = ServerVisits(servers, slots)
             do throws(ImageError) {
                 try visits.begin(at: load.request.url)
                 do throws(ImageError) {
@@ -300,14 +299,8 @@ public final class ImageDownloader: ImageLoading, Sendable {
         let start = time.now()
         let wait = StageStopwatch.beginWait()
         let cancel = try load.running.beginAttempt()
-        if hostSlots != nil {
-            try await load.running.run { () throws(ImageError) in
-                try await visits.acquireSlot(load.request.url, load.request.priority)
-            }
-        }
+        try await visits.acquireSlot(for: load)
         defer { visits.releaseSlot() }
-        let ticket = try await ticket(for: load)
-        defer { slots.release(ticket) }
         if load.request.budget?.hasRoom == false {
             try await load.running.run { () throws(ImageError) in try await load.request.waitForRoom() }
         }
@@ -327,14 +320,10 @@ public final class ImageDownloader: ImageLoading, Sendable {
         return loaded
     }
 
-    private func ticket(for load: Load) async throws(ImageError) -> DownloadSlots.Ticket {
-        if let ticket = slots.acquireFree() { return ticket }
-        return try await load.running.run { [slots] () throws(ImageError) in
-            try await slots.acquire(load.request.priority)
-        }
-    }
-
-    private func check(_ url: URL) throws(ImageError) {
+    /// The request with its host in ASCII.
+    /// - Throws: ``ImageError/Code/invalidURL``.
+    private func checked(_ request: LoadRequest) throws(ImageError) -> LoadRequest {
+        let url = request.url
         guard canLoad(url) else {
             let problem = url.scheme.map { "the scheme “\($0)” can’t be loaded over HTTP" } ?? "the URL has no scheme"
             throw ImageError(
@@ -345,6 +334,10 @@ public final class ImageDownloader: ImageLoading, Sendable {
             throw ImageError(.invalidURL, stage: .load, reason: "the URL has no host")
         }
         guard url.hasPossiblePort else { throw .impossiblePort }
+        guard let encoded = url.withASCIIHost else { throw .impossibleHost }
+        var request = request
+        request.url = encoded
+        return request
     }
 }
 #endif

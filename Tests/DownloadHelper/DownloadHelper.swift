@@ -4,9 +4,11 @@ import TintypeLoading
 import TintypeHTTP
 import TintypeTesting
 
-/// A process for tests to measure: `DownloadHelper memory URL WARMUP-URL plain|progressive`, `DownloadHelper many URL ROOTS COUNT`, or
-/// `DownloadHelper blocked URL`.
+/// A process for tests to measure: `DownloadHelper memory URL WARMUP-URL plain|progressive`, `DownloadHelper many URL ROOTS COUNT`,
+/// `DownloadHelper get URL ROOTS FILE [http1] [proxy=URL] [encoding=CODINGS] [cut=BYTES]`, or `DownloadHelper blocked URL`.
 ///
+/// `get` loads a URL and writes its bytes to a file; with `cut`, it cancels a first load after some bytes, so that a second one continues. It prints the
+/// protocol, the content encoding, and the number of bytes that came from the first load.
 /// `blocked` loads a URL whose response has two pieces. After the first one it blocks all threads of Swift's concurrency and prints
 /// `blocked`. When the second piece has arrived, 100 s go by on its clock before it frees the threads. It prints the number of bytes.
 /// `many` loads a URL many times, 32 at a time, and prints the number of failures. `ROOTS` is a file with certificates to trust.
@@ -19,6 +21,9 @@ struct DownloadHelper {
         guard arguments.count >= 3, let url = URL(string: arguments[2]) else { throw Failure.usage }
         if arguments[1] == "blocked" {
             try await loadBlocked(url)
+        } else if arguments[1] == "get" {
+            guard arguments.count >= 5 else { throw Failure.usage }
+            try await get(url, roots: arguments[3], file: arguments[4], Array(arguments[5...]))
         } else if arguments[1] == "many" {
             guard arguments.count == 5, let count = Int(arguments[4]) else { throw Failure.usage }
             try await load(url, count, roots: arguments[3])
@@ -65,6 +70,41 @@ struct DownloadHelper {
         }
         tell("\(failures) of \(count) failed")
         if failures > 0 { exit(1) }
+    }
+
+    private static func get(_ url: URL, roots: String, file: String, _ options: [String]) async throws {
+        func value(_ name: String) -> String? {
+            options.first { $0.hasPrefix(name + "=") }.map { String($0.dropFirst(name.count + 1)) }
+        }
+        var configuration = ImageDownloader.Configuration(timeout: .seconds(60), usesHTTP2: !options.contains("http1"))
+        configuration.tls.trustRoots = try Data(contentsOf: URL(filePath: roots))
+        if let proxy = value("proxy").flatMap({ ProxyServer($0) }) { configuration.proxy = .server(proxy) }
+        if let codings = value("encoding") { configuration.headers["Accept-Encoding"] = codings }
+        let downloader = ImageDownloader(configuration)
+        do throws(ImageError) {
+            if let count = value("cut").flatMap({ Int($0) }) {
+                let task = Lock<Task<Void, Never>?>(nil)
+                let request = LoadRequest(url: url) { progress in
+                    if progress.receivedBytes >= count { task.withLock { $0?.cancel() } }
+                }
+                let load = task.withLock { task in
+                    let load = Task { _ = try? await downloader.load(request) }
+                    task = load
+                    return load
+                }
+                await load.value
+            }
+            let loaded = try await downloader.load(LoadRequest(url: url))
+            guard (try? loaded.data.write(to: URL(filePath: file))) != nil else {
+                tell("\(file) can't be written")
+                exit(1)
+            }
+            let coding = loaded.headers["Content-Encoding"] ?? "-"
+            tell("\(loaded.networkProtocol ?? "-") \(coding) \(loaded.transfer?.resumedBytes ?? 0)")
+        } catch {
+            tell("\(error.code) \(error.statusCode ?? 0): \(error.reason)")
+            exit(1)
+        }
     }
 
     /// Runs on the main thread, which isn't one of those that it blocks.

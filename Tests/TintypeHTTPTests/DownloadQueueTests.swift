@@ -9,7 +9,7 @@ struct DownloadQueueTests {
     /// Adds so many downloads, whose tickets are 1, 2, 3 and so on, and returns those that start.
     private func add(_ count: Int, to queue: inout DownloadQueue, priority: ImagePriority = .normal) -> [Int] {
         var started: [Int] = []
-        for _ in 0..<count { started += queue.add(priority: priority).started }
+        for _ in 0..<count { started += queue.add(host: "", priority: priority).started }
         return started
     }
 
@@ -125,7 +125,7 @@ struct DownloadQueueTests {
             let priority = ImagePriority.allCases[random.next(ImagePriority.allCases.count)]
             switch random.next(5) {
             case 0, 1:
-                let (ticket, started) = queue.add(priority: priority)
+                let (ticket, started) = queue.add(host: "", priority: priority)
                 model.waiting.append((ticket, priority))
                 #expect(started == model.start())
             case 2:
@@ -144,6 +144,61 @@ struct DownloadQueueTests {
             #expect(queue.running == model.running)
             #expect(queue.waitingCount == model.waiting.count)
         }
+    }
+
+    /// Adds downloads of hosts, one letter for each, and returns those that start.
+    private func add(_ hosts: String, to queue: inout DownloadQueue, _ priority: ImagePriority = .normal) -> [Int] {
+        hosts.flatMap { queue.add(host: String($0), priority: priority).started }
+    }
+
+    @Test("Downloads of hosts with less than half of the slots begin first", .capability("3.10"))
+    func fairness() {
+        var queue = DownloadQueue(limit: 4, order: .firstInFirstOut)
+        #expect(add("aaaaaa", to: &queue) == [1, 2, 3, 4])
+        // What one host has beyond half doesn't count while another waits.
+        #expect(add("bbb", to: &queue) == [7, 8])
+        #expect(queue.running == [1, 2, 3, 4, 7, 8] && queue.waitingCount == 3)
+        #expect(queue.finish(1) == [] && queue.finish(2) == [])
+        // 3, 4 of a; 7, 8 of b: each has its half.
+        #expect(queue.finish(7) == [9])
+        #expect(queue.finish(8) == [5])
+        #expect(queue.finish(9) == [6])
+        #expect(queue.running == [3, 4, 5, 6])
+    }
+
+    @Test("A single host uses all slots, and a host of a single slot holds it")
+    func alone() {
+        var queue = DownloadQueue(limit: 1, order: .firstInFirstOut)
+        #expect(add("ab", to: &queue) == [1])
+        #expect(queue.finish(1) == [2])
+        var wide = DownloadQueue(limit: 5, order: .lastInFirstOut)
+        #expect(add("aaaaaaa", to: &wide) == [1, 2, 3, 4, 5])
+        #expect(add("b", to: &wide) == [8])
+        #expect(add("c", to: &wide) == [9])
+        #expect(add("d", to: &wide) == [])
+    }
+
+    @Test("Urgent downloads go first, whichever host they are of")
+    func urgency() {
+        var queue = DownloadQueue(limit: 2, order: .firstInFirstOut)
+        #expect(add("aa", to: &queue) == [1, 2])
+        #expect(add("a", to: &queue, .high) == [])
+        #expect(add("b", to: &queue, .low) == [4])
+        #expect(add("b", to: &queue, .low) == [])
+        #expect(queue.finish(1) == [])
+        // What a has beyond its half doesn't count again.
+        #expect(queue.finish(4) == [3, 5])
+    }
+
+    @Test("A host has no more than its limit, and a redirected download counts for its new host", .capability("3.10"))
+    func hostLimit() {
+        var queue = DownloadQueue(limit: 6, hostLimit: 2, order: .firstInFirstOut)
+        #expect(add("aaab", to: &queue) == [1, 2, 4])
+        #expect(queue.start(host: "c") == nil)
+        #expect(queue.move(4, toHost: "a") == [])
+        #expect(queue.finish(1) == [])
+        #expect(queue.move(2, toHost: "c") == [3])
+        #expect(queue.move(99, toHost: "c") == [] && queue.running == [2, 3, 4])
     }
 
     /// The same, as a plain list that is sorted whenever something is to start.

@@ -23,7 +23,7 @@ struct HTTP2ConnectionEndTests {
         var scanner = HTTP2ConnectionEnd.FrameScanner()
         func scan(_ bytes: [UInt8]) -> Bool {
             scanner.scan(.byteBuffer(ByteBuffer(bytes: bytes)))
-            return scanner.hasEnd
+            return scanner.end != nil
         }
         #expect(!scan(frame(0, bait) + frame(4) + goAway(0) + frame(1, bait)))
         // The payload of a frame follows by itself, in pieces.
@@ -38,12 +38,14 @@ struct HTTP2ConnectionEndTests {
     func short(count: Int) {
         var scanner = HTTP2ConnectionEnd.FrameScanner()
         scanner.scan(.byteBuffer(ByteBuffer(bytes: goAway(1).prefix(count))))
-        #expect(!scanner.hasEnd)
+        #expect(scanner.end == nil)
     }
 
     @Test("After the end is sent, the connection closes, and nothing more is read")
     func end() throws {
-        let channel = EmbeddedChannel(handler: HTTP2ConnectionEnd())
+        let channel = EmbeddedChannel()
+        let connection = HTTP2ConnectionGuard(PeerIdentity(of: channel))
+        try channel.pipeline.syncOperations.addHandler(HTTP2ConnectionEnd(connection))
         try channel.connect(to: .init(ipAddress: "127.0.0.1", port: 1)).wait()
         try channel.writeInbound(ByteBuffer(bytes: [1]))
         try channel.writeOutbound(IOData.byteBuffer(ByteBuffer(bytes: frame(4))))

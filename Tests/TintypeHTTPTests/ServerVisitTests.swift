@@ -113,15 +113,5 @@ struct ServerVisitTests {
         #expect(target.requestCount() == 3)
         #expect(downloader.statistics.waiting == 0 && downloader.statistics.active == 0)
     }
-
-    @Test("Downloads that run already count for the limit of a queue")
-    func occupied() {
-        var queue = DownloadQueue(limit: 1, order: .firstInFirstOut)
-        let (one, two) = (queue.occupy(), queue.occupy())
-        let (three, started) = queue.add(priority: .normal)
-        #expect(started.isEmpty && queue.running == [one, two] && queue.waitingCount == 1)
-        #expect(queue.finish(one).isEmpty)
-        #expect(queue.finish(two) == [three])
-    }
 }
 #endif

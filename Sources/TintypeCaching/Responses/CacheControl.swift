@@ -16,6 +16,7 @@ package struct CacheControl: Equatable, Sendable {
     /// The directives of requests. `.infinity` is `max-stale` without a number.
     package var minFresh: Double?
     package var maxStale: Double?
+    package var onlyIfCached = false
 
     /// The largest number of seconds that a cache has to know.
     static let maximumSeconds = 2_147_483_648.0
@@ -49,6 +50,7 @@ package struct CacheControl: Equatable, Sendable {
         case "stale-if-error": staleIfError = smaller(staleIfError)
         case "min-fresh": minFresh = smaller(minFresh)
         case "max-stale": maxStale = argument == nil ? maxStale ?? .infinity : smaller(maxStale)
+        case "only-if-cached": onlyIfCached = true
         default: break
         }
     }

@@ -14,6 +14,11 @@ struct ContentCoding: Equatable {
     /// The largest number of codings. Each takes memory, and servers apply a single coding.
     private static let maximumCount = 3
 
+    /// The other codings in IANA's registry of HTTP content codings.
+    private static let undecodable: Set<String> = [
+        "aes128gcm", "compress", "dcb", "dcz", "exi", "pack200-gzip", "x-compress",
+    ]
+
     /// The body as it is.
     static let identity = ContentCoding(formats: [])
 
@@ -29,13 +34,13 @@ struct ContentCoding: Equatable {
         for line in lines {
             for name in line.split(separator: ",") {
                 switch String(name).trimmed.lowercased() {
-                case "", "identity": continue
                 // RFC 9110 asks recipients to treat “x-gzip” as “gzip”.
                 case "gzip", "x-gzip": formats.append(.gzip)
                 case "deflate": formats.append(.deflate)
                 case "br": formats.append(.brotli)
                 case "zstd": formats.append(.zstd)
-                default: return nil
+                case let other where Self.undecodable.contains(other): return nil
+                default: continue
                 }
             }
         }

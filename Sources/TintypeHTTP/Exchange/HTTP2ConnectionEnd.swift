@@ -13,9 +13,12 @@ final class HTTP2ConnectionEnd: ChannelDuplexHandler {
     typealias OutboundOut = IOData
 
     private var frames = FrameScanner()
+    private let connection: HTTP2ConnectionGuard
+
+    init(_ connection: HTTP2ConnectionGuard) { self.connection = connection }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        if !frames.hasEnd { context.fireChannelRead(data) }
+        if frames.end == nil { context.fireChannelRead(data) }
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
@@ -25,7 +28,9 @@ final class HTTP2ConnectionEnd: ChannelDuplexHandler {
 
     func flush(context: ChannelHandlerContext) {
         context.flush()
-        if frames.hasEnd { context.close(promise: nil) }
+        guard let code = frames.end else { return }
+        connection.recordViolation(code)
+        context.close(promise: nil)
     }
 
     /// Finds a GOAWAY with an error code among frames that are sent (RFC 9113, sections 4.1 and 6.8).
@@ -33,8 +38,8 @@ final class HTTP2ConnectionEnd: ChannelDuplexHandler {
         private static let headBytes = 9
         private static let goAway: UInt8 = 7
 
-        /// True after a GOAWAY with an error code.
-        private(set) var hasEnd = false
+        /// The error code of a GOAWAY; `nil` before one.
+        private(set) var end: UInt32?
         /// The bytes that are missing of the present frame.
         private var missing = 0
 
@@ -55,7 +60,7 @@ final class HTTP2ConnectionEnd: ChannelDuplexHandler {
                 if UInt8(truncatingIfNeeded: head) == Self.goAway,
                     let code = buffer.getInteger(at: index + Self.headBytes + 4, as: UInt32.self), code != 0
                 {
-                    hasEnd = true
+                    end = code
                 }
                 missing = Int(head >> 8)
                 index += Self.headBytes

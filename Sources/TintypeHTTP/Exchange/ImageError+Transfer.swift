@@ -33,6 +33,11 @@ extension ImageError {
         case let error as HTTPParserError where error == .invalidEOFState: self = .closed(phase, error)
         case let error as HTTPParserError:
             self = .load(.badResponse, "the response is not valid HTTP: \(error)", error)
+        case let error as HTTP2Violation:
+            self = .load(
+                .connectionLost,
+                "the connection was closed here, because the server broke the rules of HTTP/2 (\(error.code))", error)
+        case is HTTP1Required: self = .load(.badResponse, "the server wants HTTP/1.1 in place of HTTP/2", error)
         case is EarlyResponse: self = .load(.badResponse, "the server sent a response before the request", error)
         case let error as NIOHTTP2Errors.StreamClosed:
             self = .closed(
@@ -60,6 +65,12 @@ extension ImageError {
     static let impossiblePort = ImageError(
         .invalidURL, stage: .load, reason: "the port of the URL isn’t from 0 to 65535")
 
+    static let impossibleHost = ImageError(
+        .invalidURL, stage: .load,
+        reason:
+            "the host name of the URL can’t be written in ASCII; the library libidn2 does so for names that are allowed"
+    )
+
     static func bodyTooLarge(_ limit: Int) -> ImageError {
         load(.bodyTooLarge, "the body is larger than the limit of \(ByteCount(limit))", nil)
     }
@@ -80,13 +91,30 @@ extension ImageError {
         let text = String(describing: error)
         let code = phase.isRequest ? Code.connectionFailed : .connectionLost
         if kind.contains("SSL") || kind.contains("TLS") {
-            return load(code, "the secure connection failed: \(text)", error)
+            return load(code, "the secure connection failed: \(secureMessage(in: text))", error)
+        }
+        // The client library has no other name for the end of a connection that isn't ready.
+        if kind == "NoResult" {
+            return load(code, "the server, or its proxy, closed the connection before it was ready", error)
+        }
+        if String(reflecting: type(of: error)).hasPrefix("NIOSOCKS.") {
+            return load(code, "the SOCKS proxy refused the connection: \(text)", error)
         }
         if kind == "NIOConnectionError" {
             // The host has several addresses. The text has the error of each.
             return load(code, "the connection failed: \(lastSystemMessage(in: text) ?? "no address answered")", error)
         }
         return load(code, text.hasPrefix("DNS error") ? "the host name is unknown" : text, error)
+    }
+
+    /// Returns the messages of BoringSSL in a text that also has paths of the machine on which the library was built; or else the text.
+    private static func secureMessage(in text: String) -> String {
+        let mark = "OPENSSL_internal:"
+        let messages = text.ranges(of: mark).map { range in
+            let name = text[range.upperBound...].prefix { $0.isLetter || $0.isNumber || $0 == "_" }
+            return String(name.map { $0 == "_" ? " " : $0 }).lowercased()
+        }
+        return messages.isEmpty ? text : messages.joined(separator: ", ")
     }
 
     /// Returns the system's message for the last `errno: 111` in a text.

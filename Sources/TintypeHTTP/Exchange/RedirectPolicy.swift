@@ -79,6 +79,7 @@ struct RedirectPolicy: Sendable {
     private func isPossible(_ url: URL) -> Bool {
         guard let scheme = url.scheme?.lowercased(), let host = url.host() else { return false }
         return ["http", "https"].contains(scheme) && schemes.contains(scheme) && !host.isEmpty && url.hasPossiblePort
+            && url.withASCIIHost == url
     }
 
     /// A location for a message. Text that isn't a URL isn't shown, because it may hold anything.
@@ -128,6 +129,6 @@ private struct Origin: Equatable {
     init(_ url: URL) {
         scheme = url.scheme?.lowercased() ?? ""
         host = url.host(percentEncoded: false)?.lowercased() ?? ""
-        port = url.port ?? (scheme == "https" ? 443 : 80)
+        port = url.serverPort
     }
 }

@@ -17,6 +17,8 @@ struct RequestSender: Sendable {
     /// A response that has started, and has to be closed.
     struct Response: Sendable {
         let head: HTTPResponseHead
+        /// The fields that were sent, except those that the client library adds.
+        let fields: HTTPFields
         let exchange: HTTPExchange
         fileprivate let wait: Int
     }
@@ -27,7 +29,7 @@ struct RequestSender: Sendable {
         response.exchange.close()
     }
 
-    /// Sends the request, and sends it again while it goes to kept connections that turn out to be closed.
+    /// Sends the request, and sends it again while it goes to kept connections that turn out to be closed, or if the server wants HTTP/1.1.
     func send(_ request: DownloadRequest, isRedirected: Bool) async throws(ImageError) -> Response {
         // A request modifier may have changed the URL.
         guard request.url.hasPossiblePort else { throw .impossiblePort }
@@ -35,11 +37,14 @@ struct RequestSender: Sendable {
         let addresses = try await addresses(for: request.url, isRedirected: isRedirected)
         let mayRepeat = ["GET", "HEAD"].contains(request.method) && request.body == nil
         var connections = 1
+        var isHTTP1Only = false
         while true {
             do throws(ImageError) {
-                return try await send(request, to: server, at: addresses)
+                return try await send(request, to: server, at: addresses, isHTTP1Only: isHTTP1Only)
             } catch  where mayRepeat && connections < Self.maximumConnections && error.underlying is BrokenConnection {
                 connections += 1
+            } catch  where mayRepeat && !isHTTP1Only && error.underlying is HTTP1Required {
+                isHTTP1Only = true
             }
         }
     }
@@ -66,16 +71,18 @@ struct RequestSender: Sendable {
     }
 
     private func send(
-        _ request: DownloadRequest, to server: String, at addresses: [IPAddress]?
+        _ request: DownloadRequest, to server: String, at addresses: [IPAddress]?, isHTTP1Only: Bool
     ) async throws(ImageError) -> Response {
         let proxy = try context.configuration.proxy.server(for: request.url)
-        guard let addresses else { return try await send(request, to: server, HTTPClientRoute(proxy: proxy)) }
+        guard let addresses else {
+            return try await send(request, to: server, HTTPClientRoute(proxy: proxy, isHTTP1Only: isHTTP1Only))
+        }
         var failure: ImageError?
         let candidates = addresses.prefix(Self.maximumAddresses)
         for (index, address) in candidates.enumerated() {
             let route = HTTPClientRoute(
                 proxy: proxy, host: request.url.connectionHost, address: address,
-                isLastAddress: index == candidates.count - 1)
+                isLastAddress: index == candidates.count - 1, isHTTP1Only: isHTTP1Only)
             do throws(ImageError) {
                 return try await send(request, to: server, route)
             } catch  where error.code == .connectionFailed || error.isConnectTimeout && !route.isLastAddress {
@@ -104,7 +111,7 @@ struct RequestSender: Sendable {
         let wait = context.running.beginWait { exchange.close() }
         do {
             let head = try await exchange.head(of: message)
-            return Response(head: head, exchange: exchange, wait: wait)
+            return Response(head: head, fields: fields, exchange: exchange, wait: wait)
         } catch {
             context.running.endWait(wait)
             throw ImageError(transferError: error, at: .request)

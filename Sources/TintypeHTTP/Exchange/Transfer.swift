@@ -98,7 +98,7 @@ struct Transfer: Sendable {
         var request = DownloadRequest(
             url: load.request.url, method: load.request.method, headers: headers, body: load.request.body)
         request.targetSize = load.request.targetSize
-        request.moveCredentialsToHeader()
+        try request.completeURL()
         if let modify = load.request.hooks?.modifyRequest ?? context.configuration.requestModifier {
             request = try await context.runClosure { [request] () throws(ImageError) in
                 var request = request
@@ -107,7 +107,7 @@ struct Transfer: Sendable {
                 }
                 return request
             }
-            request.moveCredentialsToHeader()
+            try request.completeURL()
         }
         return request
     }
@@ -148,7 +148,7 @@ struct Transfer: Sendable {
             }
             return request
         }
-        request.moveCredentialsToHeader()
+        try request.completeURL()
         return request
     }
 
@@ -256,11 +256,30 @@ struct Transfer: Sendable {
             validators: validators.isEmpty ? nil : validators.owned(by: url, of: load.request.url),
             networkProtocol: message.head.version.description)
         loaded.headers = response.headers
+        if variesOnUnknownFields(response, to: request, message.fields) { loaded.headers["Vary"] = "*" }
         if isRest {
             loaded.headers["Content-Range"] = nil
             loaded.headers["Content-Length"] = String(data.count)
         }
         return loaded
+    }
+
+    /// True if the response varies on a field that was sent with another value than the caches know: one of a cookie store, or of a closure.
+    ///
+    /// They know the fields of ``ImageDownloader/requestHeaders(_:for:)``. No other request may get the response without asking.
+    private func variesOnUnknownFields(
+        _ response: DownloadResponse, to request: DownloadRequest, _ sent: HTTPFields
+    ) -> Bool {
+        guard let names = response.headers["Vary"], request.url == load.request.url.withoutCredentials else {
+            return false
+        }
+        var known = ImageDownloader.Configuration.defaultFields
+        known.merge(context.downloader.requestHeaders(load.request.headers, for: load.request.url))
+        let unknown = Set((sent.all + known.all).map { $0.name.lowercased() }).filter { name in
+            name != "priority" && !RedirectPolicy.fieldsOfOneURL.contains(name) && sent[name] != known[name]
+        }
+        return !unknown.isEmpty
+            && names.split(separator: ",").contains { unknown.contains(String($0).trimmed.lowercased()) }
     }
 
     private func check(
@@ -277,6 +296,12 @@ struct Transfer: Sendable {
                 response.url == load.request.url.withoutCredentials ? "" : " at \(response.url.shortDescription)"
             throw ImageError(
                 .badStatus, stage: .load, reason: "\(name)\(place)", statusCode: status)
+        }
+        // It may never end.
+        if response.mimeType == "multipart/x-mixed-replace" {
+            throw ImageError(
+                .badContentType, stage: .load,
+                reason: "the response is a stream of images (multipart/x-mixed-replace), and not one image")
         }
         if let acceptable = context.configuration.acceptableContentTypes {
             guard let type = response.mimeType else {
@@ -302,6 +327,14 @@ extension ImageError {
 }
 
 extension DownloadRequest {
+    /// Moves the credentials of the URL to a field, and writes its host in ASCII.
+    /// - Throws: ``ImageError/Code/invalidURL``.
+    fileprivate mutating func completeURL() throws(ImageError) {
+        moveCredentialsToHeader()
+        guard let encoded = url.withASCIIHost else { throw .impossibleHost }
+        url = encoded
+    }
+
     /// The request for the rest of a body.
     fileprivate func continuing(_ partial: PartialBody) -> DownloadRequest {
         var request = self

@@ -35,6 +35,7 @@ final class TransferRecord: Sendable {
     func recordRequest(at now: Duration) {
         state.withLock { state in
             state.requestStart = now
+            state.metrics.start = Date()
             state.head = nil
         }
     }

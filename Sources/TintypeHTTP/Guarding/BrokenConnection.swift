@@ -6,3 +6,6 @@
 struct BrokenConnection: Error {
     let underlying: (any Error)?
 }
+
+/// The error of a server that wants another connection, with HTTP/1.1 (`HTTP_1_1_REQUIRED`, RFC 9113, section 7).
+struct HTTP1Required: Error {}

@@ -53,8 +53,9 @@ enum ConnectionGuard {
         channel.eventLoop.makeCompletedFuture {
             let pipeline = channel.pipeline.syncOperations
             let frames = try pipeline.handler(type: NIOHTTP2Handler.self)
-            try pipeline.addHandler(HTTP2ConnectionEnd(), position: .before(frames))
-            try pipeline.addHandler(HTTP2ConnectionGuard(PeerIdentity(of: channel)), position: .after(frames))
+            let connection = HTTP2ConnectionGuard(PeerIdentity(of: channel))
+            try pipeline.addHandler(HTTP2ConnectionEnd(connection), position: .before(frames))
+            try pipeline.addHandler(connection, position: .after(frames))
         }
     }
 

@@ -20,6 +20,10 @@ final class HTTP2ConnectionGuard: ChannelInboundHandler {
     fileprivate(set) var hasAnswered = false
     /// True after a GOAWAY.
     private(set) var isEnding = false
+    /// True after a GOAWAY that asks for HTTP/1.1.
+    fileprivate private(set) var requiresHTTP1 = false
+    /// The reason for which the connection is about to be closed here.
+    fileprivate var violation: HTTP2Violation?
     private var openStreams = 0
     private var isRejected = false
 
@@ -32,8 +36,9 @@ final class HTTP2ConnectionGuard: ChannelInboundHandler {
         case .settings(.settings(let settings))
         where openStreams == 0 && settings.contains { $0.parameter == .maxConcurrentStreams }:
             close(context)
-        case .goAway:
+        case .goAway(_, let code, _):
             isEnding = true
+            if code == .http11Required { requiresHTTP1 = true }
             context.fireChannelRead(data)
             if openStreams == 0 { close(context) }
         default: context.fireChannelRead(data)
@@ -53,10 +58,18 @@ final class HTTP2ConnectionGuard: ChannelInboundHandler {
         context.fireUserInboundEventTriggered(event)
     }
 
+    /// Notes that the client library gives up the connection, because the server broke the rules.
+    func recordViolation(_ code: UInt32) { violation = HTTP2Violation(code: HTTP2ErrorCode(networkCode: Int(code))) }
+
     private func close(_ context: ChannelHandlerContext) {
         isRejected = true
         context.close(promise: nil)
     }
+}
+
+/// The error of a connection of HTTP/2 that was closed here, because the server broke the rules.
+struct HTTP2Violation: Error {
+    let code: HTTP2ErrorCode
 }
 
 /// Checks the request and the head of the response on a stream of HTTP/2, whose size HTTP/2 limits itself.
@@ -92,18 +105,29 @@ final class HTTP2StreamGuard: ChannelDuplexHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        var isRefused = connection.isEnding
-        if let closed = error as? NIOHTTP2Errors.StreamClosed, closed.errorCode == .refusedStream { isRefused = true }
+        let code = (error as? NIOHTTP2Errors.StreamClosed)?.errorCode
         let isFirst = !hasEvent
         hasEvent = true
-        context.fireErrorCaught(isFirst && isRefused ? BrokenConnection(underlying: error) : error)
+        if let violation = connection.violation {
+            context.fireErrorCaught(violation)
+        } else if isFirst, code == .http11Required || connection.requiresHTTP1 {
+            context.fireErrorCaught(HTTP1Required())
+        } else if isFirst, code == .refusedStream || connection.isEnding {
+            context.fireErrorCaught(BrokenConnection(underlying: error))
+        } else {
+            context.fireErrorCaught(error)
+        }
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        if !hasEvent, connection.hasAnswered || connection.isEnding {
-            hasEvent = true
+        if let violation = connection.violation {
+            context.fireErrorCaught(violation)
+        } else if !hasEvent, connection.requiresHTTP1 {
+            context.fireErrorCaught(HTTP1Required())
+        } else if !hasEvent, connection.hasAnswered || connection.isEnding {
             context.fireErrorCaught(BrokenConnection(underlying: nil))
         }
+        hasEvent = true
         context.fireChannelInactive()
     }
 

@@ -39,7 +39,18 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
         return isMapped || isTranslated ? IPAddress(bytes: Array(bytes[12...])) : nil
     }
 
-    /// The usual spelling: dotted decimal, or RFC 5952 for version 6.
+    /// The addresses that it stands for: itself, the one of version 4 that it carries, and, for one of zeros, this computer, which Linux connects to.
+    var forms: [IPAddress] {
+        let forms = [self] + [mappedVersion4].compactMap { $0 }
+        return forms + forms.filter { $0.bytes.allSatisfy { $0 == 0 } }.map(\.loopback)
+    }
+
+    /// The loopback address of the same version.
+    private var loopback: IPAddress {
+        isVersion6
+            ? IPAddress(validBytes: Array(repeating: 0, count: 15) + [1]) : IPAddress(validBytes: [127, 0, 0, 1])
+    }
+
     public var description: String {
         var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN) + 1)
         let family = isVersion6 ? AF_INET6 : AF_INET
@@ -131,7 +142,7 @@ extension IPNetwork {
 }
 
 extension IPAddress {
-    fileprivate static let zero = IPAddress(fourBytes: [0, 0, 0, 0])
+    fileprivate static let zero = IPAddress(validBytes: [0, 0, 0, 0])
 
-    private init(fourBytes: [UInt8]) { bytes = fourBytes }
+    private init(validBytes: [UInt8]) { bytes = validBytes }
 }

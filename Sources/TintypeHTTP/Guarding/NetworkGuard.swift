@@ -22,7 +22,7 @@ internal import TintypeLoading
 public struct NetworkGuard: Sendable {
     /// The hosts that may be requested; `nil` for all. `example.org` is a single host, and `*.example.org` all hosts below it.
     public var allowedHosts: [String]?
-    /// The hosts that may not be requested, in the same form.
+    /// The hosts that may not be requested, in the same form. An address also stands for every name that leads to it.
     public var deniedHosts: [String]
     /// The ports that may be requested; `nil` for all.
     public var ports: Set<Int>?
@@ -53,9 +53,7 @@ public struct NetworkGuard: Sendable {
     /// Returns true if a connection to an address is allowed.
     /// - Parameter address: the address.
     public func allows(_ address: IPAddress) -> Bool {
-        // An address of version 4 is denied in any form.
-        let forms = [address] + [address.mappedVersion4].compactMap { $0 }
-        if forms.contains(where: { form in deniedNetworks.contains { $0.contains(form) } }) { return false }
+        if address.forms.contains(where: { form in deniedNetworks.contains { $0.contains(form) } }) { return false }
         if allowedNetworks.contains(where: { $0.contains(address) }) { return true }
         return !requiresPublicAddresses || address.isPublic
     }
@@ -65,16 +63,12 @@ public struct NetworkGuard: Sendable {
     /// - Returns: the addresses of the host, all allowed.
     /// - Throws: ``ImageError/Code/loadingDisallowed``, and the errors of the resolver.
     func addresses(of url: URL) async throws(ImageError) -> [IPAddress] {
-        let port = url.port ?? (url.scheme?.lowercased() == "https" ? 443 : 80)
-        if let ports, !ports.contains(port) { throw Self.refused("the port \(port)") }
+        if let ports, !ports.contains(url.serverPort) { throw Self.refused("the port \(url.serverPort)") }
         guard let host = url.connectionHost else { throw Self.refused("a URL without a host") }
-        let name = Self.canonical(host)
-        if deniedHosts.contains(where: { Self.matches(name, $0) }) {
-            throw Self.refused("the host “\(name.prefix(100))”")
-        }
-        if let allowedHosts, !allowedHosts.contains(where: { Self.matches(name, $0) }) {
-            throw Self.refused("the host “\(name.prefix(100))”")
-        }
+        let name = HostName(host)
+        let refusedHost = Self.refused("the host “\(name.text.prefix(100))”")
+        if deniedHosts.contains(where: { Self.matches(name, $0) }) { throw refusedHost }
+        if let allowedHosts, !allowedHosts.contains(where: { Self.matches(name, $0) }) { throw refusedHost }
         let addresses: [IPAddress]
         if let address = IPAddress(host) {
             addresses = [address]
@@ -84,25 +78,19 @@ public struct NetworkGuard: Sendable {
         guard !addresses.isEmpty else {
             throw ImageError(.connectionFailed, stage: .load, reason: "the host has no address")
         }
-        // A forbidden address among others is an attack, or a mistake that would succeed by chance.
+        // Systems know more spellings of an address than can be compared.
+        let deniedAddresses = Set(deniedHosts.compactMap { HostName($0).address })
+        guard addresses.allSatisfy({ deniedAddresses.isDisjoint(with: $0.forms) }) else { throw refusedHost }
+        // One forbidden address among others is an attack, or a mistake that would succeed by chance.
         for address in addresses where !allows(address) {
             // The address isn't named, because the message may go back to the stranger.
-            throw Self.refused("an address of the host “\(name.prefix(100))”")
+            throw Self.refused("an address of the host “\(name.text.prefix(100))”")
         }
         return addresses
     }
 
-    /// The name in lowercase, without the dot at the end of a complete name.
-    private static func canonical(_ host: String) -> String {
-        var name = host.lowercased()
-        if name.hasSuffix(".") { name.removeLast() }
-        return name
-    }
-
-    private static func matches(_ name: String, _ pattern: String) -> Bool {
-        let pattern = canonical(pattern)
-        guard pattern.hasPrefix("*.") else { return name == pattern }
-        return name.hasSuffix(pattern.dropFirst()) && name.utf8.count >= pattern.utf8.count
+    private static func matches(_ name: HostName, _ pattern: String) -> Bool {
+        pattern.hasPrefix("*.") ? name.isBelow(HostName(String(pattern.dropFirst(2)))) : name == HostName(pattern)
     }
 
     private static func refused(_ what: String) -> ImageError {

@@ -29,8 +29,10 @@ public enum ProxyOptions: Sendable, Hashable {
             let upper = name == "http_proxy" ? nil : environment[name.uppercased()]
             return (environment[name] ?? upper).flatMap { $0.isEmpty ? nil : $0 }
         }
-        guard let host = url.connectionHost?.lowercased() else { return nil }
-        if let exceptions = value("no_proxy"), isException(host, in: exceptions) { return nil }
+        guard let host = url.connectionHost else { return nil }
+        if let exceptions = value("no_proxy"), isException(HostName(host), url.serverPort, in: exceptions) {
+            return nil
+        }
         let scheme = url.scheme?.lowercased() == "https" ? "https_proxy" : "http_proxy"
         guard let name = [scheme, "all_proxy"].first(where: { value($0) != nil }), let text = value(name) else {
             return nil
@@ -45,13 +47,21 @@ public enum ProxyOptions: Sendable, Hashable {
         return server
     }
 
-    private static func isException(_ host: String, in list: String) -> Bool {
+    private static func isException(_ host: HostName, _ port: Int, in list: String) -> Bool {
         list.split(separator: ",").contains { item in
-            var name = String(item).trimmed.lowercased()
+            var name = String(item).trimmed
             if name == "*" { return true }
-            if let network = IPNetwork(name), let address = IPAddress(host) { return network.contains(address) }
+            // A colon is that of a port unless the name is an address of version 6 without brackets.
+            if let colon = name.lastIndex(of: ":"), let number = Int(name[name.index(after: colon)...]),
+                name.hasPrefix("[") ? name[..<colon].hasSuffix("]") : name.firstIndex(of: ":") == colon
+            {
+                guard number == port else { return false }
+                name = String(name[..<colon])
+            }
+            if let network = IPNetwork(name), let address = host.address { return network.contains(address) }
             while name.hasPrefix("*") || name.hasPrefix(".") { name.removeFirst() }
-            return !name.isEmpty && (host == name || host.hasSuffix("." + name))
+            let exception = HostName(name)
+            return !exception.text.isEmpty && (host == exception || host.isBelow(exception))
         }
     }
 }

@@ -23,8 +23,8 @@ public struct TLSOptions: Sendable, Hashable {
 
     /// Returns true if the certificate of a host isn't checked.
     func isInsecure(_ host: String?) -> Bool {
-        guard !insecureHosts.isEmpty, let host = host?.lowercased() else { return false }
-        return insecureHosts.contains { $0.lowercased() == host }
+        guard !insecureHosts.isEmpty, let host = host.map(HostName.init) else { return false }
+        return insecureHosts.contains { HostName($0) == host }
     }
 }
 

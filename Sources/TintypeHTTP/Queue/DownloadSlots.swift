@@ -13,22 +13,23 @@ final class DownloadSlots: Sendable {
 
     private let state: Lock<State>
 
-    init(limit: Int, order: DownloadOrder) {
-        state = Lock(State(queue: DownloadQueue(limit: limit, order: order)))
+    /// - Parameter hostLimit: the number of slots of one host; `nil` for no limit of its own.
+    init(limit: Int, hostLimit: Int?, order: DownloadOrder) {
+        state = Lock(State(queue: DownloadQueue(limit: limit, hostLimit: hostLimit, order: order)))
     }
 
     /// Takes a slot.
-    /// - Returns: a ticket to pass to ``release(_:)``; `nil` if no slot is free, or others wait for a slot.
-    func acquireFree() -> Ticket? { state.withLock { $0.queue.start() } }
+    /// - Returns: a ticket to pass to ``release(_:)``; `nil` if no slot is free, or others wait for one.
+    func acquireFree(_ host: String) -> Ticket? { state.withLock { $0.queue.start(host: host) } }
 
     /// Waits for a slot.
     /// - Returns: a ticket to pass to ``release(_:)``.
     /// - Throws: ``ImageError/Code/cancelled``.
-    func acquire(_ priority: WorkPriority) async throws(ImageError) -> Ticket {
+    func acquire(_ host: String, _ priority: WorkPriority) async throws(ImageError) -> Ticket {
         guard !Task.isCancelled else { throw Self.cancellation }
         let turn = Turn()
         let ticket = start { state in
-            let (ticket, started) = state.queue.add(priority: priority.value)
+            let (ticket, started) = state.queue.add(host: host, priority: priority.value)
             state.turns[ticket] = turn
             return (started, ticket)
         }
@@ -47,8 +48,8 @@ final class DownloadSlots: Sendable {
     private static let cancellation = ImageError(
         .cancelled, stage: .load, reason: "the load was cancelled before its request was sent")
 
-    /// Takes a slot without waiting, even beyond the limit.
-    func occupy() -> Ticket { state.withLock { $0.queue.occupy() } }
+    /// Lets a slot count for another host, even beyond its limit.
+    func move(_ ticket: Ticket, to host: String) { start { ($0.queue.move(ticket, toHost: host), ()) } }
 
     func release(_ ticket: Ticket) { start { ($0.queue.finish(ticket), ()) } }
 
@@ -63,7 +64,7 @@ final class DownloadSlots: Sendable {
     }
 
     var counts: (active: Int, waiting: Int) {
-        state.withLock { ($0.queue.running.count, $0.queue.waitingCount) }
+        state.withLock { ($0.queue.runningCount, $0.queue.waitingCount) }
     }
 
     /// Changes the state, and ends the waits of the downloads that the change starts, after the lock is free.

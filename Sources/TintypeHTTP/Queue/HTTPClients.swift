@@ -52,6 +52,8 @@ struct HTTPClientRoute: Hashable, Sendable {
     var address: IPAddress?
     /// False if there is another address to try if this address doesn't answer.
     var isLastAddress = true
+    /// True if the server refused HTTP/2.
+    var isHTTP1Only = false
 
     /// The longest attempt to connect to an address that isn't the last: longer than a lost packet or two delay it.
     private static let addressPatience = Duration.seconds(4)
@@ -154,7 +156,7 @@ extension HTTPClient.Configuration {
         tracing.tracer = nil
         // `ContentDecoder` decompresses, up to the limit of bytes rather than of a ratio.
         decompression = .disabled
-        if !configuration.usesHTTP2 { httpVersion = .http1Only }
+        if !configuration.usesHTTP2 || route.isHTTP1Only { httpVersion = .http1Only }
         http1_1ConnectionDebugInitializer = { ConnectionGuard.install(on: $0) }
         http2ConnectionDebugInitializer = { ConnectionGuard.installHTTP2(on: $0) }
         http2StreamChannelDebugInitializer = { ConnectionGuard.installOnStream($0) }

@@ -85,14 +85,9 @@ final class ServerRecords: Sendable {
 extension URL {
     /// The scheme, host, and port, which name a server.
     var server: String {
-        let scheme = scheme?.lowercased() ?? ""
-        return "\(scheme)://\(host()?.lowercased() ?? ""):\(port ?? (scheme == "https" ? 443 : 80))"
+        "\(scheme?.lowercased() ?? "")://\(host()?.lowercased() ?? ""):\(serverPort)"
     }
 
-    /// The host for a connection, without the brackets of an address of version 6.
-    var connectionHost: String? {
-        guard var host = host(percentEncoded: false), !host.isEmpty else { return nil }
-        if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
-        return host.isEmpty ? nil : host
-    }
+    /// The port, also if it is that of the scheme.
+    var serverPort: Int { port ?? (scheme?.lowercased() == "https" ? 443 : 80) }
 }

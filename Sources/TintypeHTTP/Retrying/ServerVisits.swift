@@ -16,17 +16,17 @@ final class ServerVisits: Sendable {
 
     private struct State {
         var visit: Visit?
-        var slot: HostSlots.Ticket?
+        var slot: DownloadSlots.Ticket?
         var lastServer: String?
     }
 
     private let servers: ServerRecords
-    private let hostSlots: HostSlots?
+    private let slots: DownloadSlots
     private let state = Lock(State())
 
-    init(_ servers: ServerRecords, _ hostSlots: HostSlots?) {
+    init(_ servers: ServerRecords, _ slots: DownloadSlots) {
         self.servers = servers
-        self.hostSlots = hostSlots
+        self.slots = slots
     }
 
     /// The server of the last request; `nil` before the first.
@@ -40,10 +40,16 @@ final class ServerVisits: Sendable {
         state.withLock { $0.visit = visit }
     }
 
-    /// Waits for a slot of the first host.
+    /// Waits for a slot.
     /// - Throws: ``ImageError/Code/cancelled``.
-    func acquireSlot(_ url: URL, _ priority: WorkPriority) async throws(ImageError) {
-        let slot = try await hostSlots?.acquire(url, priority)
+    func acquireSlot(for load: ImageDownloader.Load) async throws(ImageError) {
+        let host = load.request.url.slotHost
+        var slot = slots.acquireFree(host)
+        if slot == nil {
+            slot = try await load.running.run { [slots] () throws(ImageError) in
+                try await slots.acquire(host, load.request.priority)
+            }
+        }
         state.withLock { $0.slot = slot }
     }
 
@@ -52,7 +58,7 @@ final class ServerVisits: Sendable {
             defer { state.slot = nil }
             return state.slot
         }
-        if let slot { hostSlots?.release(slot) }
+        if let slot { slots.release(slot) }
     }
 
     /// Notes that a request is about to be sent, perhaps to another server. The host of the previous request has answered, with a redirect.
@@ -74,7 +80,7 @@ final class ServerVisits: Sendable {
         guard let previous else { return server }
         // A request modifier may have changed the first URL.
         record(previous.isAsked ? nil : .cancelledTransfer, of: previous)
-        moveSlot(to: url)
+        if let slot = state.withLock({ $0.slot }) { slots.move(slot, to: url.slotHost) }
         do throws(ImageError) {
             let visit = Visit(url: url, server: server, isProbe: try servers.admit(server), isAsked: true)
             state.withLock { $0.visit = visit }
@@ -100,11 +106,10 @@ final class ServerVisits: Sendable {
     private func record(_ error: ImageError?, of visit: Visit) {
         servers.record(error, of: visit.server, isProbe: visit.isProbe)
     }
+}
 
-    private func moveSlot(to url: URL) {
-        guard let hostSlots, let old = state.withLock({ $0.slot }) else { return }
-        let new = hostSlots.move(old, to: url)
-        state.withLock { $0.slot = new }
-    }
+extension URL {
+    /// The host for which a slot counts.
+    fileprivate var slotHost: String { host()?.lowercased() ?? "" }
 }
 #endif

@@ -24,16 +24,15 @@ package struct PriorityQueue<Element> {
     package var isEmpty: Bool { elements.isEmpty }
 
     package mutating func add(_ element: Element, priority: ImagePriority) -> Ticket {
-        lastTicket += 1
-        elements[lastTicket] = (element, priority)
-        insert(Place(priority: priority, ticket: lastTicket))
+        add(element, priority: priority, as: lastTicket + 1)
         return lastTicket
     }
 
-    /// Returns a ticket for something that has no need to wait.
-    package mutating func skippedTicket() -> Ticket {
-        lastTicket += 1
-        return lastTicket
+    /// Adds an element with a ticket of the caller's, which is larger than those before.
+    package mutating func add(_ element: Element, priority: ImagePriority, as ticket: Ticket) {
+        lastTicket = ticket
+        elements[ticket] = (element, priority)
+        insert(Place(priority: priority, ticket: ticket))
     }
 
     /// Changes the priority of an element.

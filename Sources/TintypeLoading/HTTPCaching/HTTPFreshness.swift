@@ -116,7 +116,7 @@ struct HTTPFreshness {
 }
 
 /// The wishes of a request for cached responses (RFC 9111, sections 5.2.1 and 5.4).
-private struct RequestDirectives {
+struct RequestDirectives {
     var cacheControl = CacheControl(nil)
     var noCache = false
     /// True if the request asks for a part, or has a condition of its own.

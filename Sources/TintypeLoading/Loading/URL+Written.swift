@@ -15,7 +15,7 @@ extension URL {
         var text = text
         if let encoded = text.withUTF8({ WrittenURL(bytes: $0).encoded }) { text = encoded }
         guard let url = URL(string: text, relativeTo: base)?.absoluteURL else { return nil }
-        self = url
+        self = url.withASCIIHost ?? url
     }
 }
 

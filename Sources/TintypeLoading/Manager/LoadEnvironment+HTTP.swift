@@ -40,7 +40,9 @@ extension LoadEnvironment {
     func mayUse(_ response: StoredResponse?, after error: ImageError, of request: ImageRequest) -> Bool {
         guard !error.isCancellation else { return false }
         guard request.cachePolicy == .http, let response, response.statusCode != nil else { return true }
-        // An answer of the source replaces the cached one, unless the server reports an error of its own.
+        // The rules of HTTP have been asked already.
+        guard error.code != .notCached else { return false }
+        // An answer of the source replaces the cached one, except that of a server in trouble.
         if let status = error.statusCode, !(500..<600).contains(status) { return false }
         return HTTPFreshness(response, now: configuration.date()).mayBeUsedWithoutSource
     }

@@ -90,8 +90,11 @@ struct SourceFetch: Sendable {
             throw ImageError(
                 .notCached, stage: .cache, reason: "the image isn't cached, and the request allows only cached images")
         }
-        guard environment.configuration.networkStatus() != .offline || environment.loaders.isLocal(url) else {
-            throw Self.offline
+        let isLocal = environment.loaders.isLocal(url)
+        guard environment.configuration.networkStatus() != .offline || isLocal else { throw Self.offline }
+        guard !RequestDirectives(request.headers).cacheControl.onlyIfCached || isLocal else {
+            throw ImageError(
+                .notCached, stage: .cache, reason: "no cached image may be used, and the request says “only-if-cached”")
         }
         if let shouldDownload = environment.configuration.shouldDownload, !shouldDownload(url) {
             throw ImageError(.loadingDisallowed, stage: .request, reason: "the app's policy disallows this URL")
@@ -171,8 +174,21 @@ struct SourceFetch: Sendable {
         }
     }
 
-    /// Calls the loader, which may ask the manager for other images.
+    /// Calls the loader. If it confirms another version than the cached one, it is called again without validators, because nothing of what the
+    /// source has is here (RFC 9111, section 4.3.4).
     private func load(_ message: LoadRequest, in job: LoadWork.Job) async throws(ImageError) -> LoadedData {
+        var loaded = try await call(message, in: job)
+        if loaded.isNotModified, message.validators?.isContradicted(by: loaded.validators) == true {
+            var whole = message
+            whole.validators = nil
+            loaded = try await call(whole, in: job)
+            guard !loaded.isNotModified else { throw .uselessConfirmation(loaded.statusCode) }
+        }
+        return loaded
+    }
+
+    /// Calls the loader, which may ask the manager for other images.
+    private func call(_ message: LoadRequest, in job: LoadWork.Job) async throws(ImageError) -> LoadedData {
         let result = await SharedWorkID.$currentJob.withValue(job.id) { () -> Result<LoadedData, ImageError> in
             do throws(ImageError) {
                 return .success(try await environment.loaders.load(message))
@@ -192,20 +208,11 @@ struct SourceFetch: Sendable {
         let response = environment.storedResponse(
             loaded, of: request, with: fields, renewing: cached?.entry.response, requestTime: requestTime, now: now)
         if loaded.isNotModified {
-            guard let cached else {
-                throw ImageError(
-                    .badResponse, stage: .load,
-                    reason: "the source says that nothing has changed, but wasn't asked that",
-                    statusCode: loaded.statusCode)
-            }
+            guard let cached else { throw .uselessConfirmation(loaded.statusCode) }
             var entry = cached.entry
             entry.created = now
-            let known = entry.validators ?? CacheValidators()
-            // An answer about another version says nothing about the freshness of this version (RFC 9111, section 4.3.4).
-            if !known.isContradicted(by: loaded.validators) {
-                entry.response = response
-                entry.validators = known.renewed(by: loaded.validators)
-            }
+            entry.response = response
+            entry.validators = (entry.validators ?? CacheValidators()).renewed(by: loaded.validators)
             return SourceBytes(
                 entry, source: .disk, isNotModified: true, diskTime: cached.diskTime, loadTime: loadTime,
                 loadedBy: trace.id, response: loaded.response, removals: key.removals, reservation: cached.reservation)
@@ -223,5 +230,13 @@ struct SourceFetch: Sendable {
             replacesVariants: !isSame && (policy.asksSource || key.isReload),
             diskTime: cached?.diskTime ?? .zero, loadTime: loadTime, loadedBy: trace.id, response: loaded.response,
             image: loaded.image, removals: key.removals, reservation: reservation)
+    }
+}
+
+extension ImageError {
+    fileprivate static func uselessConfirmation(_ statusCode: Int?) -> ImageError {
+        ImageError(
+            .badResponse, stage: .load, reason: "the source says that nothing has changed, but wasn't asked that",
+            statusCode: statusCode)
     }
 }

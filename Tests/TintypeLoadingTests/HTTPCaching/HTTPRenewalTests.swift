@@ -15,13 +15,18 @@ private let url = URL(string: "test:a")!
 struct HTTPRenewalTests {
     private let now = Lock(Date(timeIntervalSince1970: 1_000_000_000))
     private let answer = Lock<LoadedData>(.dot(size: 8))
+    /// The answers before that one.
+    private let nextAnswers = Lock<[LoadedData]>([])
     private let bench: ManagerBench
 
     init() {
         var configuration = ImageManager.Configuration.still
         configuration.cachePolicy = .http
         configuration.date = { [now] in now.withLock { $0 } }
-        bench = ManagerBench(configuration: configuration) { [answer] _ in .success(answer.withLock { $0 }) }
+        bench = ManagerBench(configuration: configuration) { [answer, nextAnswers] _ in
+            let next = nextAnswers.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+            return .success(next ?? answer.withLock { $0 })
+        }
     }
 
     private func send(_ control: String, size: Int = 8, _ validators: CacheValidators) {
@@ -61,16 +66,44 @@ struct HTTPRenewalTests {
         #expect(asked == [nil, both, both, both, both])
     }
 
-    @Test("a confirmation of another version renews nothing (RFC 9111, section 4.3.4)", .capability("HTC-01", "3.3"))
+    @Test(
+        "a confirmation of another version renews nothing, and the source is asked again, for all of it (RFC 9111, section 4.3.4)",
+        .capability("HTC-01", "3.3"))
     func otherVersion() async throws {
         let first = CacheValidators(entityTag: "\"1\"")
         send("max-age=1", first)
         _ = try await load()
         confirm("max-age=1000", CacheValidators(entityTag: "\"2\""))
-        #expect(try await load().image.size.width == 8)
-        send("max-age=1000", size: 5, CacheValidators(entityTag: "\"2\""))
+        // It says so again: what is cached is all that there is.
+        guard case .stale(.failed) = try await load().freshness else { throw Failure.wrong }
+        #expect(asked == [nil, first, nil])
+        var other = LoadedData.dot(size: 5, validators: CacheValidators(entityTag: "\"2\""))
+        other.statusCode = 200
+        other.headers["cache-control"] = "max-age=1000"
+        let confirmation = answer.withLock { $0 }
+        nextAnswers.withLock { [other] in $0 = [confirmation, other] }
         #expect(try await load().image.size.width == 5)
-        #expect(asked == [nil, first, first])
+        #expect(asked == [nil, first, nil, first, nil])
+        #expect(try await load().image.size.width == 5)
+        #expect(asked.count == 5)
+    }
+
+    @Test("a request with only-if-cached asks no source (RFC 9111, section 5.2.1.7)", .capability("HTC-01"))
+    func onlyIfCached() async throws {
+        var only = ImageRequest(url, headers: ["cache-control": "Only-If-Cached"])
+        #expect(await bench.failure(only)?.code == .notCached)
+        send("max-age=8", CacheValidators(entityTag: "\"1\""))
+        _ = try await load()
+        #expect(try await bench.manager.load(only).image.size.width == 8)
+        now.withLock { $0 += 20 }
+        #expect(await bench.failure(only)?.code == .notCached)
+        only = ImageRequest(url, headers: ["Cache-Control": "only-if-cached, max-stale"])
+        #expect(try await bench.manager.load(only).image.size.width == 8)
+        for policy in [CachePolicy.reload, .revalidate] {
+            only.cachePolicy = policy
+            _ = try? await bench.manager.load(only)
+        }
+        #expect(asked == [nil])
     }
 
     @Test(

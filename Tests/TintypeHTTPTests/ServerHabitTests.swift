@@ -1,0 +1,122 @@
+#if HTTP
+import Foundation
+import TestSupport
+import Testing
+import TintypeLoading
+import TintypeTesting
+
+@testable import TintypeHTTP
+
+/// What servers do that is unusual, but no reason to refuse an image; and what is one.
+@Suite("Habits of servers", .timeLimited)
+struct ServerHabitTests {
+    private let downloader = ImageDownloader()
+
+    @Test(
+        "A content encoding that is no coding doesn't refuse an image", .capability("DLR-30"),
+        arguments: [
+            "none", "None", "null", "binary", "aws-chunked", "utf-8", "UTF-8", "identity", "8bit", "iso-8859-1",
+            "image/png", ",",
+            "aws-chunked,gzip", "gzip, none",
+        ])
+    func plainEncoding(_ name: String) async throws {
+        let body = name.contains("gzip") ? try gzip(bytes) : bytes
+        let server = try await OriginServer.start { _ in OriginResponse(body, headers: ["Content-Encoding": name]) }
+        #expect(try await downloader.load(LoadRequest(url: server.url("/a"))).data == bytes)
+    }
+
+    @Test(
+        "A registered coding that can't be decoded is an error",
+        arguments: ["compress", "dcb", "none, exi", "X-Compress"])
+    func unknownEncoding(_ name: String) async throws {
+        let server = try await OriginServer.start { _ in OriginResponse(bytes, headers: ["Content-Encoding": name]) }
+        #expect(try await failure(downloader, LoadRequest(url: server.url("/a"))).code == .badResponse)
+    }
+
+    @Test("A stream of images, which may never end, is refused at its head", .capability("3.20"))
+    func streamOfImages() async throws {
+        let type = "multipart/x-mixed-replace; boundary=frame"
+        let server = try await OriginServer.start { _ in OriginResponse(bytes, type: type).silence(after: 100) }
+        let error = try await failure(downloader, LoadRequest(url: server.url("/a")))
+        #expect(error.code == .badContentType && error.reason.contains("stream of images"))
+    }
+
+    @Test("Servers that choose a format learn which ones this build decodes", .capability("DLR-02"))
+    func accept() async throws {
+        let server = try await OriginServer.start { _ in OriginResponse(bytes) }
+        _ = try await downloader.load(LoadRequest(url: server.url("/a")))
+        let types = try #require(server.requests[0].header("Accept")).split(separator: ",").map(String.init)
+        #expect(types.suffix(2) == ["image/*;q=0.8", "*/*;q=0.5"])
+        #expect(Set(types).isSuperset(of: ["image/webp", "image/png", "image/jpeg", "image/gif"]))
+        #if AVIF
+        #expect(types[0] == "image/avif")
+        #else
+        #expect(!types.contains("image/avif"))
+        #endif
+        #if SVG
+        #expect(types.contains("image/svg+xml"))
+        #else
+        #expect(!types.contains("image/svg+xml"))
+        #endif
+    }
+
+    @Test("A response that varies on what only the downloader knows is for no other request", .capability("HTC-04"))
+    func unknownSelection() async throws {
+        let names = Lock("Cookie")
+        let server = try await OriginServer.start { _ in
+            OriginResponse(bytes, headers: ["Vary": names.withLock { $0 }, "Set-Cookie": "id=1"])
+        }
+        let request = LoadRequest(url: server.url("/a"), headers: ["X-Own": "1"])
+        let cookies = ImageDownloader(.init(cookies: SessionCookies()))
+        #expect(try await cookies.load(request).headers["Vary"] == "Cookie")
+        #expect(try await cookies.load(request).headers["Vary"] == "*")
+        let modified = ImageDownloader(.init(requestModifier: { $0.headers["X-Late"] = "2" }))
+        #expect(try await modified.load(request).headers["Vary"] == "Cookie")
+        names.withLock { $0 = "accept, x-late" }
+        #expect(try await modified.load(request).headers["Vary"] == "*")
+        // The caches know the fields of the request, of the configuration, and of the provider.
+        let known = ImageDownloader(.init(headers: ["X-Late": "1"], headerProvider: { url, fields in fields }))
+        #expect(try await known.load(request).headers["Vary"] == "accept, x-late")
+        #expect(try await downloader.load(request).headers["Vary"] == "accept, x-late")
+    }
+
+    @Test("The time of a request is that of the system's clock", .capability("DLR-34"))
+    func start() async throws {
+        let server = try await OriginServer.start { $0.path == "/to" ? .redirect(to: "/a") : OriginResponse(bytes) }
+        let before = Date()
+        let loaded = try await downloader.load(LoadRequest(url: server.url("/to")))
+        let start = try #require(loaded.transfer?.start)
+        #expect(start >= before && start <= Date())
+    }
+
+    @Test("Base64 with line breaks and other characters is decrypted by one line", .capability("DLR-08"))
+    func base64() async throws {
+        let text = bytes.base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
+        let server = try await OriginServer.start { _ in OriginResponse(Data((text + " \r\n").utf8)) }
+        let decrypting = ImageDownloader(
+            .init(decryptor: { data, _ in Data(base64Encoded: data, options: .ignoreUnknownCharacters) ?? Data() }))
+        #expect(try await decrypting.load(LoadRequest(url: server.url("/a"))).data == bytes)
+    }
+
+    @Test("One slow host leaves half of the slots to others", .capability("3.10", "DLC-01"))
+    func slowHost() async throws {
+        let gate = OriginGate()
+        let slow = try await OriginServer.start { _ in OriginResponse(chunks: [bytes], gate: gate) }
+        let quick = try await OriginServer.start { _ in OriginResponse(bytes) }
+        let downloader = ImageDownloader(
+            .init(maximumConcurrentDownloads: 6, timeout: .seconds(600), minimumSpeed: nil))
+        let tasks = (0..<10).map { number in
+            Task { [url = slow.url("/\(number)")] in try await downloader.load(LoadRequest(url: url)) }
+        }
+        try await slow.waitForRequests(6)
+        while downloader.statistics.waiting < 4 { await Task.yield() }
+        for number in 0..<20 {
+            let url = quick.url("/\(number)", host: "localhost")
+            #expect(try await downloader.load(LoadRequest(url: url)).data == bytes)
+        }
+        #expect(slow.requestCount() == 6)
+        gate.openForGood()
+        for task in tasks { #expect(try await task.value.data == bytes) }
+    }
+}
+#endif
