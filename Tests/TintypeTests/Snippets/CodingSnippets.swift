@@ -25,6 +25,24 @@ struct CodingSnippets {
         #expect(webp.count <= 50_000)
     }
 
+    @Test("The fields of metadata are read without decoding", .capability("MET-28"))
+    func metadata() throws {
+        let xmp = """
+            <r:RDF xmlns:r="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><r:Description xmlns:d="http://purl.org/dc/elements/1.1/" \
+            xmlns:e="http://ns.adobe.com/exif/1.0/" d:title="Tram" e:GPSLatitude="47,22N" e:GPSLongitude="8,33E"/></r:RDF>
+            """
+        let picture = try bench.picture().with { $0.metadata.xmp = Data(xmp.utf8) }
+        let bytes = try picture.encoded(as: .webp, options: EncodeOptions(metadata: .all))
+        // snippet: metadata
+        let fields = try ImageInfo(data: bytes).metadata.fields  // keep it: each access parses the blocks
+        let title = fields.title ?? "Untitled"
+        let day = fields.captureDate.flatMap { Calendar(identifier: .gregorian).date(from: $0) }
+        let camera = [fields.cameraMake, fields.cameraModel].compactMap(\.self).joined(separator: " ")
+        if let place = fields.place { print("\(title) at \(place.latitude), \(place.longitude)") }
+        // snippet.end
+        #expect(title == "Tram" && day == nil && camera.isEmpty && fields.place?.longitude == 8.55)
+    }
+
     @Test("Decoding runs on the threads of a queue")
     func queue() async throws {
         let bytes = try bench.picture().encoded(as: .png)
