@@ -7,8 +7,7 @@ public import TintypeImages
 /// - The file's own rotation and mirroring are applied. An EXIF orientation is ignored, as the format specifies (MIAF, ISO/IEC
 ///   23000-22, section 7.3.6.7). Before that, the image is cropped to its clean aperture.
 /// - PQ and HLG are tone-mapped to sRGB unless the options keep the source's color space or high dynamic range. With
-///   ``DecodeOptions/decodeToHDR``, 10 and 12 bits are preserved. Decoding doesn't apply gain maps; see
-///   ``HEIFGainMap``.
+///   ``DecodeOptions/decodeToHDR``, 10 and 12 bits are preserved, and a gain map is applied; see ``HEIFGainMap``.
 /// - libavif decodes an image in one call. So cancellation takes effect before and after it, between the frames of a sequence,
 ///   and while rows are converted.
 /// - A truncated still image has no partial image, because AV1 decoders only return whole frames. A truncated sequence has the
@@ -39,8 +38,9 @@ public struct AVIFCoder: AnimatedImageCoder {
     }
 
     public func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
-        try AVIFFrameDecoder(data, for: .first, decoder: decoder, options: options, context: context)
+        let image = try AVIFFrameDecoder(data, for: .first, decoder: decoder, options: options, context: context)
             .image(data, self, options: options, context: context)
+        return try HEIFGainMap.brightened(image, data, options, context)
     }
 
     public func frameDecoder(

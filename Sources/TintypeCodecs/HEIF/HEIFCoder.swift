@@ -8,7 +8,7 @@ public import TintypeImages
 ///   first page, other images are further ones (``DecodeOptions/page``). Sizes are those after cropping, rotation and mirroring, and an EXIF
 ///   orientation is ignored, as the format specifies.
 /// - Images may be derived: grids, overlays, and images that are others with further properties. Overlays, and grids whose tiles are coded
-///   in several ways, are converted to sRGB. They have 8 bits if some of their images are in PQ or HLG, and some aren't. Of an image with a gain map, the image in standard range is read; see ``HEIFGainMap``.
+///   in several ways, are converted to sRGB. They have 8 bits if some of their images are in PQ or HLG, and some aren't. The gain map of the first page is applied with ``DecodeOptions/decodeToHDR``; see ``HEIFGainMap``.
 /// - Grids are decoded row by row of tiles, so that a thumbnail never holds the whole picture. Tiles are decoded on several processors.
 /// - An embedded thumbnail is used if it has the proportions of the image and is at least as large as the requested size.
 /// - PQ and HLG are tone-mapped to sRGB unless the options keep the source's color space or high dynamic range. With
@@ -41,11 +41,12 @@ public struct HEIFCoder: AnimatedImageCoder, ProgressiveImageCoder {
                 data, sequence: sequence, for: .first, options: options, context: context
             ).image(data, self, options: options, context: context)
         }
-        return try data.withBytes { bytes throws(ImageError) in
+        let image = try data.withBytes { bytes throws(ImageError) in
             let still = try HEIFStill(
                 bytes, format: Self.format(data), page: options.page, limits: context.limits)
             return try HEIFStillDecoder(still: still, options: options, context: context).run()
         }
+        return options.page == 0 ? try HEIFGainMap.brightened(image, data, options, context) : image
     }
 
     public func progressiveDecoder(

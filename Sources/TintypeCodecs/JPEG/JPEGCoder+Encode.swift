@@ -6,6 +6,9 @@ extension JPEGCoder {
     ///
     /// Transparent pixels are blended with ``EncodeOptions/background``. The ICC profile of an image in another color space
     /// than sRGB is embedded. ``JPEGEncodeOptions`` has more settings.
+    ///
+    /// An opaque image of high dynamic range is tone-mapped. With ``EncodeOptions/HDREncoding/gainMap``, a gain map of half its size follows it, from
+    /// which displays and ``DecodeOptions/decodeToHDR`` restore the range (ISO 21496-1; Ultra HDR Image Format, version 1).
     /// - Throws: ``ImageError/Code/encodeFailed`` for a side of more than 65,500 pixels, for metadata that do not fit into a
     ///   segment of 64 KB, and if even the lowest quality needs more than ``EncodeOptions/maximumBytes``.
     public func encode(
@@ -15,8 +18,12 @@ extension JPEGCoder {
         let job = try EncodeJob(image, for: target, options, context)
         try job.check(options.jpeg.restartRows, in: 0...65_535, "jpeg.restartRows")
         let segments = try JPEGMetadataSegments(job).segments
+        let map =
+            options.encodeToHDR == .gainMap
+            ? try GainMapPicture(of: image.firstFrame, for: job.image, context: context) : nil
         return try job.fit { quality throws(ImageError) in
-            try JPEGWriter().write(
+            if let map { return try JPEGGainMapWriter(map: map, job: job).write(quality: quality, segments: segments) }
+            return try JPEGWriter().write(
                 job.image, quality: quality, options, profile: job.profile, segments: segments, context: context)
         }
     }

@@ -5,7 +5,8 @@ public import TintypeImages
 /// Reads and writes TIFF and BigTIFF with libtiff. Requires the package trait `TIFF`.
 ///
 /// - The first page is read, or the one that ``DecodeOptions/page`` names, with any compression that libtiff supports: 1 to 16 bits, gray, palette, RGB, YCbCr, CMYK and Lab,
-///   and gray of 32 bits or in floating point, of which the values from 0 to 255 are shown.
+///   and 32 bits and floating point. Of gray integers of 32 bits, the values from 0 to 255 are shown, and of gray in floating point those from 0 to 1, or to 255 if
+///   some are above 2.
 /// - With ``DecodeOptions/decodeToHDR``, pages of more than 8 bits become 16.
 /// - All eight orientations are applied.
 public struct TIFFCoder: ImageCoder {

@@ -68,11 +68,13 @@ public struct ImageCoders: ImageCoder {
         }
     }
 
+    public func canEncode(_ format: ImageFormat) -> Bool { coders.contains { $0.canEncode(format) } }
+
     /// Encodes an image with the first coder that can write the format.
     public func encode(
         _ image: Image, as format: ImageFormat, options: EncodeOptions, context: EncodeContext
     ) throws(ImageError) -> Data {
-        guard let coder = coders.last(where: { $0.encodableFormats.contains(format) }) else {
+        guard let coder = coders.last(where: { $0.canEncode(format) }) else {
             let reason =
                 if let trait = format.trait {
                     "this build cannot write \(format); the package trait \(trait) may bring it"
