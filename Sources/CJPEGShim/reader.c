@@ -21,8 +21,12 @@ struct tintype_jpeg_reader {
     int has_started;
     int ran_out;
     int missing_data;
-    // The number of scans that have been read completely.
+    // The number of scans that have been read completely, and a bit for each component that they have.
     int whole_scans;
+    unsigned seen_components;
+    // What a second frame header behind the picture would change before libjpeg refuses it.
+    boolean is_progressive;
+    int components;
     // Set if the file ends between two scans, inside a part that libjpeg cannot read without its end.
     int is_cut;
     // For a reader that receives its bytes gradually: the bytes that libjpeg has not used yet, and the number it wants to skip.
@@ -183,7 +187,6 @@ tintype_jpeg_status tintype_jpeg_read_header(tintype_jpeg_reader *reader, tintyp
     header->height = decoder->image_height;
     header->components = decoder->num_components;
     header->is_cmyk = decoder->jpeg_color_space == JCS_CMYK || decoder->jpeg_color_space == JCS_YCCK;
-    header->has_adobe_marker = decoder->saw_Adobe_marker;
     header->has_multiple_scans = jpeg_has_multiple_scans(decoder);
     return TINTYPE_JPEG_OK;
 }
@@ -195,6 +198,8 @@ tintype_jpeg_status tintype_jpeg_start(
 ) {
     j_decompress_ptr decoder = &reader->decoder;
     if (setjmp(reader->failure)) return reader->status;
+    reader->is_progressive = decoder->progressive_mode;
+    reader->components = decoder->num_components;
     decoder->scale_num = eighths;
     decoder->scale_denom = 8;
     decoder->out_color_space = as_cmyk ? JCS_CMYK : JCS_EXT_RGBA;
@@ -208,11 +213,30 @@ tintype_jpeg_status tintype_jpeg_start(
     return TINTYPE_JPEG_OK;
 }
 
+/// Returns 1 if a coefficient of a progressive image is missing, or some of its bits (ITU-T T.81, annex G), or a component of any other one.
+static int is_unfinished(tintype_jpeg_reader *reader) {
+    j_decompress_ptr decoder = &reader->decoder;
+    if (!decoder->progressive_mode) return reader->seen_components + 1 != 1u << decoder->num_components;
+    if (!decoder->coef_bits) return 0;
+    for (int component = 0; component < decoder->num_components; component++) {
+        for (int coefficient = 0; coefficient < DCTSIZE2; coefficient++) {
+            if (decoder->coef_bits[component][coefficient] != 0) return 1;
+        }
+    }
+    return 0;
+}
+
 tintype_jpeg_status tintype_jpeg_consume(tintype_jpeg_reader *reader, int steps, int maximum_scans) {
     j_decompress_ptr decoder = &reader->decoder;
     if (setjmp(reader->failure)) {
-        if (!reader->ran_out) return reader->status;
-        reader->missing_data = 1;
+        // What follows a whole picture is no part of it.
+        if (reader->whole_scans) {
+            decoder->progressive_mode = reader->is_progressive;
+            decoder->num_components = reader->components;
+        }
+        int is_whole = reader->whole_scans && !is_unfinished(reader);
+        if (!reader->ran_out && !is_whole) return reader->status;
+        if (!is_whole) reader->missing_data = 1;
         if (!reader->whole_scans || reader->is_cut) return reader->status;
         // The previous scans are complete: libjpeg discards the marker that it was reading, and finds the end.
         reader->is_cut = 1;
@@ -224,7 +248,12 @@ tintype_jpeg_status tintype_jpeg_consume(tintype_jpeg_reader *reader, int steps,
     }
     for (int step = 0; step < steps; step++) {
         int event = jpeg_consume_input(decoder);
-        if (event == JPEG_SCAN_COMPLETED) reader->whole_scans = decoder->input_scan_number;
+        if (event == JPEG_SCAN_COMPLETED) {
+            reader->whole_scans = decoder->input_scan_number;
+            for (int index = 0; index < decoder->comps_in_scan; index++) {
+                reader->seen_components |= 1u << decoder->cur_comp_info[index]->component_index;
+            }
+        }
         if (event == JPEG_REACHED_EOI) return TINTYPE_JPEG_OK;
         if (event == JPEG_SUSPENDED) return TINTYPE_JPEG_SUSPENDED;
         if (decoder->input_scan_number > maximum_scans) {
@@ -241,23 +270,10 @@ int tintype_jpeg_scan_count(tintype_jpeg_reader *reader) {
     return jpeg_input_complete(decoder) ? decoder->input_scan_number : decoder->input_scan_number - 1;
 }
 
-/// Returns 1 if a coefficient of a progressive image is missing, or some of its bits (ITU-T T.81, annex G).
-static int has_unfinished_coefficients(j_decompress_ptr decoder) {
-    if (!decoder->progressive_mode || !decoder->coef_bits) return 0;
-    for (int component = 0; component < decoder->num_components; component++) {
-        for (int coefficient = 0; coefficient < DCTSIZE2; coefficient++) {
-            if (decoder->coef_bits[component][coefficient] != 0) return 1;
-        }
-    }
-    return 0;
-}
-
 tintype_jpeg_status tintype_jpeg_start_output(tintype_jpeg_reader *reader) {
     j_decompress_ptr decoder = &reader->decoder;
     if (setjmp(reader->failure)) return reader->status;
-    if (reader->ran_out && (!decoder->progressive_mode || has_unfinished_coefficients(decoder))) {
-        reader->missing_data = 1;
-    }
+    if (reader->ran_out && is_unfinished(reader)) reader->missing_data = 1;
     jpeg_start_output(decoder, reader->is_cut ? reader->whole_scans : decoder->input_scan_number);
     return TINTYPE_JPEG_OK;
 }

@@ -96,9 +96,10 @@ tintype_jpeg_status tintype_jpeg_writer_start(tintype_jpeg_writer *writer, const
     encoder->input_components = 4;
     encoder->in_color_space = JCS_EXT_RGBX;
     jpeg_set_defaults(encoder);
+    if (settings->is_gray) jpeg_set_colorspace(encoder, JCS_GRAYSCALE);
     jpeg_set_quality(encoder, settings->quality, TRUE);
-    encoder->comp_info[0].h_samp_factor = settings->horizontal_factor;
-    encoder->comp_info[0].v_samp_factor = settings->vertical_factor;
+    encoder->comp_info[0].h_samp_factor = settings->is_gray ? 1 : settings->horizontal_factor;
+    encoder->comp_info[0].v_samp_factor = settings->is_gray ? 1 : settings->vertical_factor;
     encoder->restart_in_rows = settings->restart_rows;
     if (settings->optimize) encoder->optimize_coding = TRUE;
     if (settings->progressive) jpeg_simple_progression(encoder);

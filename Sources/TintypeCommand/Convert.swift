@@ -116,7 +116,7 @@ struct ConvertCommand: AsyncParsableCommand {
         options.firstFrameOnly = firstFrame
         options.metadata = keepMetadata ? .all : .none
         options.embedsThumbnail = embedThumbnail
-        options.encodeToHDR = keepDepth ? .isoHDR : .none
+        options.encodeToHDR = keepDepth ? .gainMap : .none
         do throws(ImageError) {
             let context = EncodeContext(isCancelled: { Task.isCancelled })
             return try ImageCoders.default.encode(image, as: format, options: options, context: context)

@@ -11,6 +11,7 @@ struct IsolatedCoder: IsolatingCoder {
     var encodableFormats: Set<ImageFormat> { base.encodableFormats }
 
     func canDecode(_ data: Data, format: ImageFormat?) -> Bool { base.canDecode(data, format: format) }
+    func canEncode(_ format: ImageFormat) -> Bool { base.canEncode(format) }
 
     func prepare() { pool.prepare() }
 
@@ -73,6 +74,7 @@ struct IsolatedAnimatedCoder: IsolatingCoder, AnimatedImageCoder {
     var encodableFormats: Set<ImageFormat> { coder.encodableFormats }
 
     func canDecode(_ data: Data, format: ImageFormat?) -> Bool { coder.canDecode(data, format: format) }
+    func canEncode(_ format: ImageFormat) -> Bool { coder.canEncode(format) }
 
     func prepare() { coder.prepare() }
 

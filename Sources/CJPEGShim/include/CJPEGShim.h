@@ -31,8 +31,6 @@ typedef struct {
     int components;
     /// 1 for CMYK and YCCK, which are read as CMYK.
     int is_cmyk;
-    /// 1 if the file has an Adobe marker; Adobe stores CMYK inverted.
-    int has_adobe_marker;
     /// 1 if the file has several scans, which must all be consumed before the first row can be read.
     int has_multiple_scans;
 } tintype_jpeg_header;
@@ -86,6 +84,8 @@ typedef struct {
     uint32_t height;
     /// The quality, from 0 to 100.
     int quality;
+    /// 1 to write the brightness alone.
+    int is_gray;
     int progressive;
     /// 1 to optimize the Huffman codes.
     int optimize;

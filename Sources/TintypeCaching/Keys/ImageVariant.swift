@@ -62,7 +62,6 @@ public struct ImageVariant: Hashable, Sendable, CustomStringConvertible {
         if !parts.isEmpty, options.thumbnailQuality == .fast { parts.append("fast") }
         if options.page != 0 { parts.append("page=\(options.page)") }
         if options.firstFrameOnly { parts.append("firstFrame") }
-        if options.allowsPartialImage { parts.append("partial") }
         if options.keepsColorSpace { parts.append("sourceColor") }
         if options.decodeToHDR { parts.append("hdr") }
         if options.scale != 1 { parts.append("scale=\(options.scale)") }

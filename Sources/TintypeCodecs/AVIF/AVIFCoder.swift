@@ -46,8 +46,9 @@ public struct AVIFCoder: AnimatedImageCoder {
     }
 
     public func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
-        try AVIFFrameDecoder(data, for: .first, decoder: decoder, options: options, context: context)
+        let image = try AVIFFrameDecoder(data, for: .first, decoder: decoder, options: options, context: context)
             .image(data, self, options: options, context: context)
+        return try HEIFGainMap.brightened(image, data, options, context)
     }
 
     public func frameDecoder(

@@ -43,11 +43,12 @@ public struct HEIFCoder: AnimatedImageCoder, ProgressiveImageCoder {
                 data, sequence: sequence, for: .first, options: options, context: context
             ).image(data, self, options: options, context: context)
         }
-        return try data.withBytes { bytes throws(ImageError) in
+        let image = try data.withBytes { bytes throws(ImageError) in
             let still = try HEIFStill(
                 bytes, format: Self.format(data), page: options.page, limits: context.limits)
             return try HEIFStillDecoder(still: still, options: options, context: context).run()
         }
+        return options.page == 0 ? try HEIFGainMap.brightened(image, data, options, context) : image
     }
 
     public func progressiveDecoder(

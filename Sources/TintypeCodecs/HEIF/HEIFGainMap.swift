@@ -4,7 +4,7 @@ public import TintypeImages
 /// The gain map of a HEIC or AVIF file: a smaller image that tells by how much each pixel becomes brighter on a display with high dynamic
 /// range.
 ///
-/// Tintype decodes the image itself, in standard range. The gain map is found in an item of the kind `tmap` (ISO 21496-1 and ISO/IEC
+/// Tintype applies it with ``DecodeOptions/decodeToHDR``, and decodes the image itself, in standard range, without. The gain map is found in an item of the kind `tmap` (ISO 21496-1 and ISO/IEC
 /// 23008-12), or as an auxiliary image of Apple's cameras. Without the package trait `HEIF`, no gain map is found.
 public struct HEIFGainMap: Sendable, Equatable {
     /// The size of the gain map, in pixels, upright.
@@ -32,6 +32,20 @@ public struct HEIFGainMap: Sendable, Equatable {
         self = found
         #else
         return nil
+        #endif
+    }
+
+    /// Applies the gain map of the file, if the options ask for it.
+    static func brightened(
+        _ image: Image, _ data: Data, _ options: DecodeOptions, _ context: DecodeContext
+    ) throws(ImageError) -> Image {
+        #if HEIF
+        guard options.decodeToHDR, !options.keepsColorSpace, let map = HEIFGainMap(of: data) else { return image }
+        return try GainMapParameters.applyWherePossible(map.parameters, to: image, context) { () throws(ImageError) in
+            try map.decode(context: context)
+        }
+        #else
+        return image
         #endif
     }
 

@@ -14,7 +14,7 @@ public struct ICOCoder: ImageCoder {
     public var decodableFormats: Set<ImageFormat> { [.ico] }
 
     public func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
-        let entry = try entry(of: data)
+        let entry = try entry(of: data).bytes
         if Self.isPNG(entry) {
             var info = try png.info(of: entry, context: context)
             info.format = .ico
@@ -26,7 +26,7 @@ public struct ICOCoder: ImageCoder {
     }
 
     public func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
-        let entry = try entry(of: data)
+        let (entry, length, end) = try entry(of: data)
         if Self.isPNG(entry) {
             var inner = options
             inner.firstFrameOnly = true
@@ -36,17 +36,19 @@ public struct ICOCoder: ImageCoder {
             }
         }
         return try entry.withBytes { bytes throws(ImageError) in
-            try Self.bitmap(bytes, options: options, context: context)
+            try Self.bitmap(bytes, length: length, end: end, options: options, context: context)
         }
     }
 
-    private func entry(of data: Data) throws(ImageError) -> Data {
-        let start = try data.withBytes { bytes throws(ImageError) in
-            guard let entry = try ICODirectory(bytes).largest else { throw .corrupt("the icon has no images") }
+    /// The bytes from the largest image on, its stated length, and the place among the bytes where the next image begins.
+    private func entry(of data: Data) throws(ImageError) -> (bytes: Data, length: Int, end: Int?) {
+        let (entry, next) = try data.withBytes { bytes throws(ImageError) in
+            let directory = try ICODirectory(bytes)
+            guard let entry = directory.largest else { throw .corrupt("the icon has no images") }
             guard entry.offset < bytes.count else { throw .truncated("the icon ends before its largest image") }
-            return entry.offset
+            return (entry, directory.offset(after: entry))
         }
-        return data.dropFirst(start)
+        return (data.dropFirst(entry.offset), entry.length, next.map { $0 - entry.offset })
     }
 
     private static func isPNG(_ entry: Data) -> Bool { entry.starts(with: [0x89, 0x50, 0x4E, 0x47]) }
@@ -59,7 +61,7 @@ public struct ICOCoder: ImageCoder {
     }
 
     private static func bitmap(
-        _ bytes: UnsafeRawBufferPointer, options: DecodeOptions, context: DecodeContext
+        _ bytes: UnsafeRawBufferPointer, length: Int, end: Int?, options: DecodeOptions, context: DecodeContext
     ) throws(ImageError) -> Image {
         let header = try BMPHeader(bytes, isIcon: true)
         let info = info(header)
@@ -68,8 +70,8 @@ public struct ICOCoder: ImageCoder {
         // The pixels, and the same with the mask applied.
         let reservation = try context.reserve(output: output, isCopied: false, source: header.size, bitmaps: 2)
         defer { reservation.release() }
-        let mask = ICOMask(bytes, header: header)
-        let isMasked = mask.keepsAlpha || mask.isComplete
+        let mask = ICOMask(bytes, header: header, length: length, end: end)
+        let isMasked = mask.keepsAlpha || mask.isComplete || mask.isAbsent
         guard isMasked || options.allowsPartialImage else { throw .truncated("the icon ends before its mask does") }
         let decoder = BMPDecoder(bytes: bytes, header: header, options: options, context: context)
         let (pixels, isPartial, _) = try decoder.decode(to: header.size, keepsAlpha: mask.keepsAlpha)

@@ -7,9 +7,14 @@ struct ICODirectory {
         var bits: Int
         /// The start of the image. Its length is not kept: writers give wrong lengths, and the image knows its own.
         var offset: Int
+        /// The stated length of the image. Writers give wrong ones, and the image knows its own.
+        var length: Int
     }
 
     private(set) var entries: [Entry] = []
+
+    /// The start of the image that comes next in the file; `nil` for the last one.
+    func offset(after entry: Entry) -> Int? { entries.map(\.offset).filter { $0 > entry.offset }.min() }
 
     /// - Throws: ``ImageError/Code/truncatedImage`` and ``ImageError/Code/corruptImage``
     init(_ bytes: UnsafeRawBufferPointer) throws(ImageError) {
@@ -22,10 +27,10 @@ struct ICODirectory {
             let size = PixelSize(width: side(try reader.byte()), height: side(try reader.byte()))
             try reader.skip(4)
             let bits = try reader.uint16()
-            try reader.skip(4)
+            let length = try reader.uint32()
             let offset = try reader.uint32()
             // A cursor has its hot spot's row where an icon has the bits.
-            entries.append(Entry(size: size, bits: type == 1 ? bits : 0, offset: offset))
+            entries.append(Entry(size: size, bits: type == 1 ? bits : 0, offset: offset, length: length))
         }
         guard !entries.isEmpty else { throw .corrupt("the icon has no images") }
     }

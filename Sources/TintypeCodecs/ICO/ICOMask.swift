@@ -5,12 +5,22 @@ internal import TintypeImages
 struct ICOMask {
     private let bytes: UnsafeRawBufferPointer
     private let header: BMPHeader
-    /// True if the pixels' own alpha counts: it has 32 bits a pixel, and some pixel is not transparent.
+    private let end: Int?
+    private let bytesPerRow: Int
+    /// True if the pixels' own alpha counts: one of 32 bits a pixel in which some pixel is not transparent.
     let keepsAlpha: Bool
 
-    init(_ bytes: UnsafeRawBufferPointer, header: BMPHeader) {
+    /// - Parameters:
+    ///   - length: the stated length of the image.
+    ///   - end: the beginning of the next image; `nil` for the last one.
+    init(_ bytes: UnsafeRawBufferPointer, header: BMPHeader, length: Int, end: Int?) {
         self.bytes = bytes
         self.header = header
+        self.end = end
+        // Rows have whole words, but Pillow writes them in whole bytes.
+        let packed = (header.size.width + 7) / 8
+        let isPacked = length == header.pixels + (header.bytesPerRow + packed) * header.size.height
+        bytesPerRow = isPacked ? packed : (header.size.width + 31) / 32 * 4
         guard header.bitsPerPixel == 32, header.compression == .none else {
             keepsAlpha = false
             return
@@ -20,12 +30,14 @@ struct ICOMask {
     }
 
     private var start: Int { header.pixels + header.bytesPerRow * header.size.height }
-    private var bytesPerRow: Int { (header.size.width + 31) / 32 * 4 }
+
+    private var lastByte: Int { start + bytesPerRow * (header.size.height - 1) + (header.size.width + 7) / 8 }
 
     /// True if all of the mask is there.
-    var isComplete: Bool {
-        start + bytesPerRow * (header.size.height - 1) + (header.size.width + 7) / 8 <= bytes.count
-    }
+    var isComplete: Bool { lastByte <= min(bytes.count, end ?? .max) }
+
+    /// True if there is no mask: another image has its place, or the file ends before it.
+    var isAbsent: Bool { start >= bytes.count || end.map { $0 < min(lastByte, bytes.count) } ?? false }
 
     /// The pixels without those that the mask hides. A mask that is not complete hides none.
     func apply(to pixels: PixelBuffer, pool: PixelBufferPool) throws(ImageError) -> PixelBuffer {

@@ -25,7 +25,7 @@ public struct GainMapParameters: Sendable, Equatable {
     /// A single value for all components, or separate values for red, green, and blue.
     public var channels: [Channel]
 
-    private init?(
+    init?(
         baseHeadroom: Double, alternateHeadroom: Double, usesBaseColorSpace: Bool, channels: [Channel]
     ) {
         self.baseHeadroom = baseHeadroom
@@ -64,6 +64,22 @@ public struct GainMapParameters: Sendable, Equatable {
         self.init(
             baseHeadroom: base, alternateHeadroom: alternate, usesBaseColorSpace: flags & 0x40 != 0,
             channels: channels)
+    }
+
+    /// The binary form, with fractions of 65,536ths.
+    var iso: [UInt8] {
+        func number(_ value: Int, _ count: Int) -> [UInt8] {
+            (0..<count).reversed().map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+        }
+        func fraction(_ value: Double) -> [UInt8] {
+            number(Int((min(max(value, -32_767), 32_767) * 65_536).rounded()), 4) + number(65_536, 4)
+        }
+        let flags = (channels.count == 3 ? 0x80 : 0) | (usesBaseColorSpace ? 0x40 : 0)
+        let numbers =
+            [baseHeadroom, alternateHeadroom]
+            + channels.flatMap { [$0.minimum, $0.maximum, $0.gamma, $0.baseOffset, $0.alternateOffset] }
+        // The smallest version that can read it, and that which wrote it.
+        return number(0, 2) + number(0, 2) + number(flags, 1) + numbers.flatMap(fraction)
     }
 
     private struct FractionReader {

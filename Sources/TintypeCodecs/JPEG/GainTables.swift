@@ -17,8 +17,9 @@ struct GainTables {
     private let gains: [[Float]]
     private let baseOffset: SIMD4<Float>
     private let alternateOffset: SIMD4<Float>
-    /// The light of each value of the image.
+    /// The light of each value of an image, of 8 and of 16 bits.
     private static let light = (0...255).map { SRGBCurve.light.value(Float($0) / 255) }
+    private static let deepLight = (0...65_535).map { SRGBCurve.light.value(Float($0) / 65_535) }
 
     init(_ parameters: GainMapParameters, weight: Double) {
         let channels = (0..<3).map { parameters.channels[min($0, parameters.channels.count - 1)] }
@@ -39,14 +40,29 @@ struct GainTables {
         alternateOffset = weight > 0 ? offsets(\.alternateOffset) : .zero
     }
 
-    /// Converts a row of opaque pixels of 8 bits to half precision.
-    func apply(_ map: UnsafeRawBufferPointer, to base: UnsafeRawBufferPointer, _ row: UnsafeMutableRawPointer) {
+    /// Converts a row of opaque pixels to half precision.
+    /// - Parameter format: 8 or 16 bits.
+    func apply(
+        _ map: UnsafeRawBufferPointer, to base: UnsafeRawBufferPointer, _ format: PixelFormat,
+        _ row: UnsafeMutableRawPointer
+    ) {
+        if format == .rgba8 {
+            apply(map, to: base.bindMemory(to: UInt8.self), Self.light, row)
+        } else {
+            apply(map, to: base.bindMemory(to: UInt16.self), Self.deepLight, row)
+        }
+    }
+
+    private func apply<Number: FixedWidthInteger>(
+        _ map: UnsafeRawBufferPointer, to base: UnsafeBufferPointer<Number>, _ lights: [Float],
+        _ row: UnsafeMutableRawPointer
+    ) {
         let count = base.count / 4
         let encode = SRGBCurve.encode
         withUnsafeTemporaryAllocation(of: Float.self, capacity: count * 4) { floats in
             for place in stride(from: 0, to: count * 4, by: 4) {
                 for component in 0..<3 {
-                    let light = Self.light[Int(base[place + component])] + baseOffset[component]
+                    let light = lights[Int(base[place + component])] + baseOffset[component]
                     let bright = light * gains[component][Int(map[place + component])] - alternateOffset[component]
                     floats[place + component] = encode.mirrored(bright)
                 }

@@ -20,8 +20,12 @@ extension JPEGCoder {
         let job = try EncodeJob(image, for: target, options, context)
         try job.check(options.jpeg.restartRows, in: 0...65_535, "jpeg.restartRows")
         let segments = try JPEGMetadataSegments(job).segments
+        let map =
+            options.encodeToHDR == .gainMap
+            ? try GainMapPicture(of: image.firstFrame, for: job.image, context: context) : nil
         return try job.fit { quality throws(ImageError) in
-            try JPEGWriter().write(
+            if let map { return try JPEGGainMapWriter(map: map, job: job).write(quality: quality, segments: segments) }
+            return try JPEGWriter().write(
                 job.image, quality: quality, options, profile: job.profile, segments: segments, context: context)
         }
     }

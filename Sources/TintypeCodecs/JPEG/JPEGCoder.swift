@@ -3,6 +3,8 @@ public import TintypeImages
 
 /// Reads and writes JPEG (ITU-T T.81) with libjpeg-turbo: baseline and progressive; gray, color, CMYK and YCCK.
 ///
+/// With ``DecodeOptions/decodeToHDR``, a gain map is applied, all of it: the image has high dynamic range and half precision. Previews don't.
+///
 /// A thumbnail is decoded at a fraction of the size by libjpeg and resampled from there, row by row, so the full bitmap never
 /// exists. The Exif orientation is applied, and an embedded ICC profile is converted to sRGB.
 public struct JPEGCoder: ProgressiveImageCoder {
@@ -30,8 +32,19 @@ public struct JPEGCoder: ProgressiveImageCoder {
     }
 
     public func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
-        try data.withBytes { bytes throws(ImageError) in
+        let image = try data.withBytes { bytes throws(ImageError) in
             try JPEGDecoder(segments: Self.segments(bytes), options: options, context: context).run(bytes)
+        }
+        return try Self.brightened(image, data, options, context)
+    }
+
+    /// Applies the gain map of the file, if the options ask for it.
+    static func brightened(
+        _ image: Image, _ data: Data, _ options: DecodeOptions, _ context: DecodeContext
+    ) throws(ImageError) -> Image {
+        guard options.decodeToHDR, !options.keepsColorSpace, let map = JPEGGainMap(of: data) else { return image }
+        return try GainMapParameters.applyWherePossible(map.parameters, to: image, context) { () throws(ImageError) in
+            try map.pixels(turnedLike: image, context)
         }
     }
 

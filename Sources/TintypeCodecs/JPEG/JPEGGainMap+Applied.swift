@@ -17,15 +17,36 @@ extension JPEGGainMap {
         to image: Image, headroom: Double? = nil, context: DecodeContext = DecodeContext()
     ) throws(ImageError) -> Image {
         try GainMapParameters.apply(parameters, to: image, headroom: headroom, context) { () throws(ImageError) in
-            var options = DecodeOptions()
-            options.keepsColorSpace = true  // The values aren't colors.
-            return try JPEGCoder().decode(data, options: options, context: context).pixels
-                .oriented(image.properties.sourceOrientation, pool: context.pool)
+            try pixels(turnedLike: image, context)
         }
+    }
+
+    /// Decodes the map, upright if the image is that of the file.
+    func pixels(turnedLike image: Image, _ context: DecodeContext) throws(ImageError) -> PixelBuffer {
+        var options = DecodeOptions()
+        options.keepsColorSpace = true  // The values are no colors.
+        return try JPEGCoder().decode(data, options: options, context: context).pixels
+            .oriented(image.properties.sourceOrientation, pool: context.pool)
     }
 }
 
 extension GainMapParameters {
+    /// Makes an image of high dynamic range of one whose options ask for it. An image that the gain can't be applied to stays as it is: one of which a
+    /// part is missing, one with transparency, one whose colors are kept, and one whose map is damaged or has parameters that aren't known.
+    /// - Parameter map: Decodes the gain map, upright, in 8 bits.
+    static func applyWherePossible(
+        _ parameters: GainMapParameters?, to image: Image, _ context: DecodeContext,
+        map: () throws(ImageError) -> PixelBuffer
+    ) throws(ImageError) -> Image {
+        do throws(ImageError) {
+            guard !image.isAnimated, !image.isPartial else { return image }
+            return try apply(parameters, to: image, headroom: nil, context, map: map)
+        } catch {
+            guard error.isDamage || error.code == .transformFailed else { throw error }
+            return image
+        }
+    }
+
     /// Makes an image of high dynamic range.
     /// - Parameter map: Decodes the gain map, upright, in 8 bits.
     static func apply(
@@ -45,13 +66,13 @@ extension GainMapParameters {
         let reservation = try context.reserve(image.size.pixelCount * 16)
         defer { reservation.release() }
         let gains = try map.resized(to: image.size, pool: context.pool)
-        let base = try image.pixels.converted(to: .rgba8, pool: context.pool)
+        let base = image.pixels
         let tables = GainTables(parameters, weight: parameters.weight(headroom: headroom))
         let result = try MutablePixelBuffer(size: image.size, format: .rgbaFloat16, cleared: false, pool: context.pool)
         for row in 0..<image.size.height {
             if row % 64 == 0 { try context.checkCancellation() }
             let target = result.row(row)
-            gains.withRow(row) { map in base.withRow(row) { tables.apply(map, to: $0, target) } }
+            gains.withRow(row) { map in base.withRow(row) { tables.apply(map, to: $0, base.format, target) } }
         }
         var properties = image.properties
         properties.isHighDynamicRange = true

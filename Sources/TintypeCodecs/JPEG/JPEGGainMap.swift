@@ -4,8 +4,8 @@ public import TintypeImages
 /// The gain map of a JPEG file: a second, smaller image that tells by how much each pixel becomes brighter on a display with high
 /// dynamic range.
 ///
-/// It lies behind the image, where the file's index of pictures says (CIPA DC-007). Tintype decodes the image itself, in
-/// standard range; a gain map is kept by keeping this value, and decoded like any other JPEG.
+/// It lies behind the image, where the file's index of pictures says (CIPA DC-007). Tintype applies it with
+/// ``DecodeOptions/decodeToHDR``, and decodes the image itself, in standard range, without. A map is a JPEG file like any other.
 public struct JPEGGainMap: Sendable, Equatable {
     /// The description of the gain map in the file.
     public enum Standard: String, Sendable, Hashable, CaseIterable {

@@ -56,6 +56,10 @@ final class JPEGProgressiveDecoder: ProgressiveDecoder {
     }
 
     func finish() throws(ImageError) -> Image {
+        try JPEGCoder.brightened(try finishPicture(), data, options, context)
+    }
+
+    private func finishPicture() throws(ImageError) -> Image {
         do throws(ImageError) {
             reader.end()
             if !decodesAtEnd { try advance() }
@@ -77,7 +81,9 @@ final class JPEGProgressiveDecoder: ProgressiveDecoder {
     }
 
     private func decodeWhole() throws(ImageError) -> Image {
-        try JPEGCoder().decode(data, options: options, context: context)
+        var options = options
+        options.decodeToHDR = false
+        return try JPEGCoder().decode(data, options: options, context: context).with { $0.decodeOptions = self.options }
     }
 
     /// Decodes as far as the bytes so far allow.

@@ -15,13 +15,16 @@ final class JPEGWriter {
 
     deinit { tintype_jpeg_writer_destroy(handle) }
 
-    /// - Parameter segments: application segments, contents by marker, which precede the picture.
+    /// - Parameters:
+    ///   - segments: application segments, contents by marker, which precede the picture.
+    ///   - isGray: true to write the brightness alone.
     /// - Returns: `nil` if the file became larger than the options allow.
     func write(
         _ image: Image, quality: Int, _ options: EncodeOptions, profile: Data? = nil,
-        segments: [(marker: Int32, contents: Data)] = [], context: EncodeContext = EncodeContext()
+        segments: [(marker: Int32, contents: Data)] = [], isGray: Bool = false,
+        context: EncodeContext = EncodeContext()
     ) throws(ImageError) -> Data? {
-        guard try fits(start(image.size, quality, options, profile ?? Data())) else { return nil }
+        guard try fits(start(image.size, quality, options, profile ?? Data(), isGray: isGray)) else { return nil }
         for segment in segments {
             let status = segment.contents.withUnsafeBytes { bytes in
                 tintype_jpeg_write_marker(
@@ -50,7 +53,7 @@ final class JPEGWriter {
     }
 
     private func start(
-        _ size: PixelSize, _ quality: Int, _ options: EncodeOptions, _ profile: Data
+        _ size: PixelSize, _ quality: Int, _ options: EncodeOptions, _ profile: Data, isGray: Bool
     ) -> tintype_jpeg_status {
         let subsampling = options.jpeg.subsampling ?? (quality >= 95 ? .full : .half)
         return profile.withUnsafeBytes { profile in
@@ -58,6 +61,7 @@ final class JPEGWriter {
             settings.width = UInt32(clamping: size.width)
             settings.height = UInt32(clamping: size.height)
             settings.quality = Int32(quality)
+            settings.is_gray = isGray ? 1 : 0
             settings.progressive = options.progressive ? 1 : 0
             settings.optimize = options.jpeg.optimizesHuffmanCodes ? 1 : 0
             settings.horizontal_factor = subsampling == .full ? 1 : 2

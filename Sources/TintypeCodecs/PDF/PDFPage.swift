@@ -60,8 +60,14 @@ final class PDFPage {
     /// with more for data that scanners and servers append. Not anywhere: a document for the web has a cross-reference table
     /// after its first page.
     private static func hasEnd(_ data: Data) -> Bool {
-        let tail = data.suffix(16_384)
-        return tail.firstRange(of: Array("%%EOF".utf8)) != nil || tail.firstRange(of: Array("startxref".utf8)) != nil
+        data.withUnsafeBytes { bytes in
+            guard bytes.places(of: "/Linearized", before: 1_024).next() != nil else {
+                return bytes.places(of: "%%EOF").next() != nil || bytes.places(of: "startxref").next() != nil
+            }
+            guard let end = Array(bytes.places(of: "startxref")).last else { return false }
+            let number = bytes[(end + 9)...].drop { $0 <= 0x20 }.prefix { (0x30...0x39).contains($0) }
+            return number.contains { $0 != 0x30 }
+        }
     }
 
     private static func open(_ data: Data) throws(ImageError) -> OpaquePointer {
@@ -85,6 +91,22 @@ final class PDFPage {
     func draw(_ size: PixelSize, context: DecodeContext) throws(ImageError) -> PixelBuffer {
         try CairoCanvas.draw("PDF", (width, height), at: size, paper: true, pool: context.pool) { cairo in
             poppler_page_render(page, cairo)
+            return nil
+        }
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// The offsets of a word, one after the other.
+    /// - Parameter end: only what begins before counts.
+    fileprivate func places(of word: String, before end: Int = .max) -> AnyIterator<Int> {
+        let word = Array(word.utf8)
+        var next = 0
+        return AnyIterator {
+            while let place = firstIndex(of: word[0], from: next), place < end, place + word.count <= count {
+                next = place + 1
+                if self[place..<place + word.count].elementsEqual(word) { return place }
+            }
             return nil
         }
     }

@@ -22,9 +22,8 @@ struct PNGChunks {
     /// True with an alpha channel or transparent colors.
     private(set) var hasAlpha: Bool
     private(set) var profileName: String?
-    /// The code points of `cICP`, which take precedence over a profile (section 4.3); `nil` for profiles of high dynamic range, which are
-    /// not applied.
-    private var codePoints: CodePoints?
+    /// The code points of `cICP`, which take precedence over a profile (section 4.3).
+    private(set) var codePoints: CodePoints?
     /// The chunk of the profile, whole.
     private var profileChunk: Range<Int>?
     private(set) var exif: Data?
@@ -102,7 +101,7 @@ struct PNGChunks {
     /// Returns the embedded color profile; `nil` if there is none that can be read.
     /// - Parameter bytes: the same as the initializer's.
     func profile(in bytes: UnsafeRawBufferPointer) -> Data? {
-        if let codePoints { return codePoints.profile }
+        if let codePoints { return isHighDynamicRange ? nil : codePoints.profile }
         guard let profileChunk, let contents = Self.checkedContents(profileChunk, of: bytes) else { return nil }
         return PNGProfile.read(bytes[contents], isGray: header.isGray)
     }
@@ -117,8 +116,7 @@ struct PNGChunks {
             let points = CodePoints(
                 primaries: Int(bytes[payload.lowerBound]), transfer: Int(bytes[payload.lowerBound + 1]))
             // Red, green and blue in full range are all that can be.
-            guard bytes[payload.lowerBound + 2] == 0, bytes[payload.lowerBound + 3] == 1, !points.isHighDynamicRange
-            else { break }
+            guard bytes[payload.lowerBound + 2] == 0, bytes[payload.lowerBound + 3] == 1 else { break }
             codePoints = points
             profileName = points.isSRGB ? nil : points.name
         case .iccp where profileName == nil && codePoints == nil:

@@ -4,8 +4,9 @@ public import TintypeImages
 /// Reads and writes PNG (third edition) with libpng: all depths and color types, interlaced, and animations.
 ///
 /// Pixels become RGBA with 8 bits. 16 bits are rounded to the nearest, or preserved in a still image with
-/// ``DecodeOptions/decodeToHDR``. `gAMA`, `cHRM`, and code points of high dynamic range are ignored; other code points (`cICP`) and an
-/// ICC profile are converted to sRGB, and the Exif orientation is applied. Invalid ancillary chunks are skipped.
+/// ``DecodeOptions/decodeToHDR``. Code points (`cICP`) and an ICC profile are converted to sRGB; PQ and HLG are tone-mapped, unless the options keep the
+/// range or the color space, and have no previews. In animations they are ignored, as `gAMA` and `cHRM` are anywhere. The Exif orientation is applied.
+/// Invalid ancillary chunks are skipped.
 public struct PNGCoder: AnimatedImageCoder, ProgressiveImageCoder {
     /// Creates a coder.
     public init() {}
@@ -56,6 +57,7 @@ extension PNGChunks {
             info.frameDurations = animation.frames.map { FrameTiming.played($0.delay) }
             info.hasAlpha = hasAlpha || animation.leavesGaps(in: header.size)
         }
+        info.isHighDynamicRange = isHighDynamicRange
         return info
     }
 }

@@ -14,7 +14,7 @@ struct PNGDecoder {
     func run(_ bytes: UnsafeRawBufferPointer) throws(ImageError) -> Image {
         let source = chunks.header.size
         let display = chunks.orientation.display(source)
-        let format = options.pixelFormat(bitsPerComponent: chunks.bitsPerComponent)
+        let format = chunks.info.pixelFormat(options)
         let output = options.outputSize(for: display, bytesPerPixel: format.bytesPerPixel)
         // Each pass of an interlaced image goes over all of it, so the full bitmap is needed in between.
         let largest = chunks.header.isInterlaced ? source : output
@@ -55,8 +55,15 @@ struct PNGDecoder {
         if convertsAfter, let conversion = color.conversion {
             pixels = try conversion.convert(pixels, hasAlpha: reader.hasAlpha || isMissingRows, pool: context.pool)
         }
-        pixels = try pixels.converted(to: format, pool: context.pool)
-        var properties = chunks.properties(options, colorSpace: color.space)
+        var space = color.space
+        if let points = chunks.codePoints, chunks.isHighDynamicRange, !options.keepsColorSpace {
+            pixels = try points.inStandardColors(pixels, as: format, pool: context.pool)
+            if format == .rgbaFloat16 { space = .extendedSRGB }
+        } else {
+            pixels = try pixels.converted(to: format, pool: context.pool)
+        }
+        var properties = chunks.properties(options, colorSpace: space)
+        properties.isHighDynamicRange = chunks.isHighDynamicRange && options.decodeToHDR
         properties.isPartial = shortfall != nil
         if isMissingRows { properties.hasAlpha = true }
         return Image(pixels: pixels, properties: properties)
@@ -125,16 +132,21 @@ struct PNGDecoder {
 extension PNGChunks {
     /// The meaning of the file's color profile for its pixels.
     func color(_ profile: Data?, _ options: DecodeOptions, format: PixelFormat = .rgba8) -> DecodedColor {
-        DecodedColor(profile: profile, source: header.isGray ? .gray : .rgb, options: options, format: format)
+        let profile = isHighDynamicRange && options.keepsColorSpace ? codePoints?.profile : profile
+        return DecodedColor(profile: profile, source: header.isGray ? .gray : .rgb, options: options, format: format)
     }
 
     /// The format of the rows: the image's, or 16 bits if the file has them and its colors are converted, because 8 are too
     /// few for that.
     func workingFormat(_ format: PixelFormat, profile: Data?) -> PixelFormat {
-        format == .rgba8 && header.bitDepth == 16 && profile != nil ? .rgba16 : format
+        if isHighDynamicRange { return .rgba16 }
+        return format == .rgba8 && header.bitDepth == 16 && profile != nil ? .rgba16 : format
     }
 
-    /// Reserves the memory for decoding the still image.
+    /// True for PQ and HLG, which only still images are converted from.
+    var isHighDynamicRange: Bool { animation == nil && codePoints?.isHighDynamicRange == true }
+
+    /// Reserves what decoding the still image takes.
     func reserve(
         output: PixelSize, format: PixelFormat = .rgba8, context: DecodeContext
     ) throws(ImageError) -> DecodeReservation {
@@ -144,7 +156,7 @@ extension PNGChunks {
             && (output == header.size
                 || PixelBufferPool.footprint(of: header.size) / 4 <= PNGUnpackedRows.mostUnpackedForThumbnail)
         return try context.reserve(
-            output: output, format: format, isCopied: orientation != .up || profileName != nil, source: header.size,
+            output: output, format: format, isCopied: orientation != .up || profileName != nil || isHighDynamicRange, source: header.size,
             bitmaps: header.isInterlaced ? format.bytesPerPixel / 4 : unpacksAtOnce ? 1 : 0,
             working: unpacksAtOnce ? PNGUnpackedRows.workingBytes(self) : [])
     }

@@ -11,6 +11,8 @@ final class PNGProgressiveDecoder: ProgressiveDecoder {
     private var data = Data()
     private var frames: ProgressiveFrames
     private var isAnimated = false
+    /// True if the image is decoded from the beginning when all bytes are there.
+    private var decodesAtEnd = false
     private var rows: PNGArrivingRows?
     /// True if the arriving rows have 8 bits, for previews, and the image is made of 16.
     private var isDeep = false
@@ -37,10 +39,10 @@ final class PNGProgressiveDecoder: ProgressiveDecoder {
     }
 
     private func push(_ chunk: Data) throws(ImageError) {
-        guard !isAnimated else { return }
+        guard !isAnimated, !decodesAtEnd else { return }
         try chunk.withBytes { bytes throws(ImageError) in
             var offset = 0
-            while offset < bytes.count, !isAnimated, !pusher.hasEnded {
+            while offset < bytes.count, !isAnimated, !decodesAtEnd, !pusher.hasEnded {
                 offset += try pusher.push(UnsafeRawBufferPointer(rebasing: bytes[offset...]))
                 if pusher.hasHeader, rows == nil { try start() }
             }
@@ -73,7 +75,8 @@ final class PNGProgressiveDecoder: ProgressiveDecoder {
     private func start() throws(ImageError) {
         let chunks = try chunks()
         isAnimated = chunks.announcesAnimation
-        guard !isAnimated else { return }
+        decodesAtEnd = !isAnimated && chunks.isHighDynamicRange
+        guard !isAnimated, !decodesAtEnd else { return }
         let profile = data.withUnsafeBytes { chunks.profile(in: $0) }
         let format = options.pixelFormat(bitsPerComponent: chunks.bitsPerComponent)
         isDeep = chunks.workingFormat(format, profile: profile) != .rgba8

@@ -11,9 +11,8 @@ struct TIFFDecoder {
 
     func run() throws(ImageError) -> Image {
         let info = file.info
-        let layout = TIFFLayout(file)
-        // Pixels that libtiff itself converts to RGBA have 8 bits.
-        let format = layout.map { options.pixelFormat(bitsPerComponent: $0.bitsPerSample) } ?? .rgba8
+        let layout = file.layout
+        let format = info.pixelFormat(options)
         let output = info.outputSize(options, format: format)
         try info.check(context.limits, output: output, keptFrames: 1, format: format)
         let reservation = try context.reserve(
@@ -51,7 +50,15 @@ struct TIFFDecoder {
         _ layout: TIFFLayout, _ format: PixelFormat, _ conversion: ColorConversion?, into sink: inout RowSink
     ) throws(ImageError) -> Bool {
         let bands = try TIFFSampleBands(file, layout: layout, context: context)
-        let rows = TIFFRows(bands, layout: layout, format: format, conversion: conversion)
+        let alpha = layout.alpha?.sample
+        let rows = TIFFRows(
+            bands, layout: layout, format: format, conversion: conversion,
+            color: try TIFFSampleRange(file.handle, layout, isAlpha: false) { () throws(ImageError) in
+                try maximum(of: 0, in: bands, layout)
+            },
+            alpha: try TIFFSampleRange(file.handle, layout, isAlpha: true) { () throws(ImageError) in
+                try alpha.map { alpha throws(ImageError) in try maximum(of: alpha, in: bands, layout) } ?? 0
+            })
         let height = file.info.size.height
         try context.checkCancellation()
         for top in stride(from: 0, to: height, by: bands.rows) {
@@ -69,7 +76,22 @@ struct TIFFDecoder {
         return false
     }
 
-    /// Reads libtiff's RGBA, band by band.
+    /// Returns the largest number of one sample of all pixels that can be read.
+    private func maximum(
+        of sample: Int, in bands: TIFFSampleBands, _ layout: TIFFLayout
+    ) throws(ImageError) -> Double {
+        var largest = 0.0
+        let height = file.info.size.height
+        for top in stride(from: 0, to: height, by: bands.rows) {
+            if top % file.rowsPerBand == 0 { try context.checkCancellation() }
+            let count = min(bands.rows, height - top)
+            guard bands.read(top: top, count: count) else { break }
+            for y in 0..<count { largest = max(largest, bands.samples(sample, y)?.maximum(layout.sample) ?? 0) }
+        }
+        return largest
+    }
+
+    /// Reads what libtiff converts to RGBA, band by band. All of it is opaque.
     private func readColors(_ conversion: ColorConversion?, into sink: inout RowSink) throws(ImageError) -> Bool {
         var image = TIFFRGBAImage()
         var message = [CChar](repeating: 0, count: 1_024)
@@ -98,7 +120,7 @@ struct TIFFDecoder {
             for y in 0..<count {
                 let row = sink.rowToFill()
                 row.copyMemory(from: band.row(0) + y * rowBytes, byteCount: rowBytes)
-                finish(row, conversion)
+                conversion?.convert(row, count: size.width)
                 try sink.commitRow()
             }
         }
@@ -111,26 +133,13 @@ struct TIFFDecoder {
         switch layout?.color {
         case .cmyk: source = .cmyk(inverted: false)
         case .gray, .invertedGray: source = .gray
-        case .rgb: break
+        case .rgb, .palette, nil: break
         // The numbers say it all.
         case .lab: profile = nil
-        case nil:
-            let grays = [PHOTOMETRIC_MINISBLACK, PHOTOMETRIC_MINISWHITE]
-            if grays.contains(TIFFFile.photometric(file.handle)) { source = .gray }
         }
         return DecodedColor(
             profile: profile, source: source, options: options, format: format,
-            bitsPerComponent: layout?.bitsPerSample ?? 8)
-    }
-
-    /// libtiff gives premultiplied pixels.
-    private func finish(_ row: UnsafeMutableRawPointer, _ conversion: ColorConversion?) {
-        let width = file.info.size.width
-        if file.info.hasAlpha { Premultiplication.clamp(row, count: width, format: .rgba8) }
-        guard let conversion else { return }
-        if file.info.hasAlpha { Premultiplication.unpremultiply(row, into: row, count: width) }
-        conversion.convert(row, count: width)
-        if file.info.hasAlpha { Premultiplication.premultiply(row, count: width) }
+            bitsPerComponent: file.info.bitsPerComponent)
     }
 
     /// - Returns: `true`, because the image is partial, if the options allow that.

@@ -12,8 +12,8 @@ final class TIFFFile {
     let profile: Data?
     /// Rows that lie together in the file: those of a strip or of a row of tiles.
     let rowsPerBand: Int
-    /// The transparency of the page, as far as its own samples state it.
-    let alpha: TIFFAlpha?
+    /// The samples of the page; `nil` if libtiff converts them itself.
+    let layout: TIFFLayout?
     private let memory: TIFFMemory
     let bytes: UnsafeRawBufferPointer
     /// The bytes that may still be searched for the headers of JPEG strips, which share none in an honest file.
@@ -46,7 +46,12 @@ final class TIFFFile {
         self.handle = handle
         self.bytes = bytes
         headerBytesLeft = bytes.count + 1 << 20
-        alpha = Self.alpha(handle)
+        do throws(ImageError) {
+            layout = try TIFFLayout(handle)
+        } catch {
+            TIFFClose(handle)
+            throw error
+        }
         let size = PixelSize(
             width: Int(Self.long(handle, TIFFTAG_IMAGEWIDTH)), height: Int(Self.long(handle, TIFFTAG_IMAGELENGTH)))
         let rows =
@@ -57,7 +62,7 @@ final class TIFFFile {
         var info = ImageInfo(
             format: .tiff, size: size,
             orientation: Orientation(rawValue: Int(Self.short(handle, TIFFTAG_ORIENTATION))) ?? .up,
-            hasAlpha: alpha != nil, bitsPerComponent: Int(Self.short(handle, TIFFTAG_BITSPERSAMPLE)),
+            hasAlpha: layout?.alpha != nil, bitsPerComponent: layout?.bitsPerComponent ?? 8,
             colorProfile: profile.map { ColorConversion.name(of: $0) ?? "ICC profile" })
         info.pageCount = max(1, pages.count)
         if page == 0, let reader = ExifReader(bytes) {
@@ -114,7 +119,7 @@ final class TIFFFile {
     }
 
     /// A count and an array of that length, which belongs to the handle.
-    private static func array<Count: FixedWidthInteger, Element>(
+    static func array<Count: FixedWidthInteger, Element>(
         _ handle: OpaquePointer, _ tag: Int32, count: Count.Type, of: Element.Type
     ) -> UnsafeBufferPointer<Element>? {
         var count: Count = 0
@@ -144,28 +149,6 @@ final class TIFFFile {
         return short(handle, TIFFTAG_SAMPLESPERPIXEL) < 3 ? PHOTOMETRIC_MINISBLACK : PHOTOMETRIC_RGB
     }
 
-    private static func alpha(_ handle: OpaquePointer) -> TIFFAlpha? {
-        let photometric = photometric(handle)
-        let samples = Int(short(handle, TIFFTAG_SAMPLESPERPIXEL))
-        let colors =
-            switch photometric {
-            case PHOTOMETRIC_MINISBLACK, PHOTOMETRIC_MINISWHITE, PHOTOMETRIC_PALETTE: 1
-            case PHOTOMETRIC_SEPARATED: 4
-            default: 3
-            }
-        let extras =
-            array(handle, TIFFTAG_EXTRASAMPLES, count: UInt16.self, of: UInt16.self).map { $0.map(Int32.init) } ?? []
-        let kinds = [EXTRASAMPLE_ASSOCALPHA, EXTRASAMPLE_UNASSALPHA]
-        if let index = extras.firstIndex(where: kinds.contains), samples - extras.count + index >= colors {
-            return TIFFAlpha(
-                sample: samples - extras.count + index, isPremultiplied: extras[index] == EXTRASAMPLE_ASSOCALPHA)
-        }
-        // A fourth sample of RGB that the file does not explain is alpha beside colors, as editors write it. Only libtiff takes it for
-        // premultiplied.
-        let isUnexplained = photometric == PHOTOMETRIC_RGB && (extras.isEmpty ? samples == 4 : samples > 3)
-        return isUnexplained ? TIFFAlpha(sample: 3, isPremultiplied: false) : nil
-    }
-
     // MARK: Errors
 
     /// Returns the error that describes why reading failed.
@@ -182,13 +165,5 @@ final class TIFFFile {
         let directory = TIFFDirectory(bytes, at: directory)
         return directory.isCut || directory.missesPixels
     }
-}
-
-/// The sample that is the transparency of a page's pixels.
-struct TIFFAlpha {
-    /// The index of the sample in a pixel.
-    let sample: Int
-    /// True if colors are premultiplied.
-    let isPremultiplied: Bool
 }
 #endif

@@ -4,16 +4,21 @@ internal import TintypeImages
 
 /// The layout of the samples of a page in its strips or tiles, for pages whose samples are read individually.
 ///
-/// Those are pages that libtiff doesn't convert to RGBA (12 and 32 bits, floating point, CMYK of 16 bits, ICC Lab), or not
-/// exactly: gray of 16 bits, which it truncates, CMYK with a profile, CIELab, and pages with more samples than colors.
+/// Pages without one are those whose samples aren't pixels until libtiff has put them together: YCbCr, JPEG of TIFF 6.0, and LogLuv.
 struct TIFFLayout {
-    enum Color: Equatable { case gray, invertedGray, rgb, cmyk, lab(LabEncoding) }
-    enum Sample { case uint8, uint12, uint16, uint32, int32, float16, float32, float64 }
+    enum Color: Equatable { case gray, invertedGray, rgb, cmyk, palette, lab(LabEncoding) }
+
+    enum Sample: Equatable {
+        /// Of 1 to 16 bits. Those that don't fill bytes follow each other from the high bits on (TIFF 6.0, section 8).
+        case uint(bits: Int)
+        case int16, uint32, int32, float16, float32, float64
+    }
 
     let color: Color
     let sample: Sample
-    let range: TIFFSampleRange
     let alpha: TIFFAlpha?
+    /// The colors of a palette, opaque.
+    let palette: [SIMD4<UInt16>]
     let samplesPerPixel: Int
     /// True if each sample has its own strips or tiles.
     let isPlanar: Bool
@@ -22,29 +27,42 @@ struct TIFFLayout {
     let width: Int
 
     /// - Returns: `nil` for pages that libtiff converts itself.
-    init?(_ file: TIFFFile) {
-        let handle = file.handle
-        width = file.info.size.width
+    /// - Throws: ``ImageError/Code/formatNotEnabled`` for samples or colors that aren't read, and ``ImageError/Code/corruptImage``.
+    init?(_ handle: OpaquePointer) throws(ImageError) {
+        let photometric = TIFFFile.photometric(handle)
+        let converted = [PHOTOMETRIC_YCBCR, PHOTOMETRIC_LOGL, PHOTOMETRIC_LOGLUV]
+        guard Int32(TIFFFile.short(handle, TIFFTAG_COMPRESSION)) != COMPRESSION_OJPEG, !converted.contains(photometric)
+        else { return nil }
+        guard let color = Self.color(handle, photometric) else {
+            throw Self.unsupported("colors of the kind \(photometric) (PhotometricInterpretation)")
+        }
+        sample = try Self.sample(handle, color)
+        palette = try color == .palette ? Self.palette(handle) : []
+        width = Int(TIFFFile.long(handle, TIFFTAG_IMAGEWIDTH))
         samplesPerPixel = Int(TIFFFile.short(handle, TIFFTAG_SAMPLESPERPIXEL))
         isPlanar = Int32(TIFFFile.short(handle, TIFFTAG_PLANARCONFIG)) == PLANARCONFIG_SEPARATE && samplesPerPixel > 1
         tileWidth = TIFFIsTiled(handle) != 0 ? Int(TIFFFile.long(handle, TIFFTAG_TILEWIDTH)) : nil
-        guard let color = Self.color(handle), let sample = Self.sample(handle, color) else { return nil }
+        alpha = TIFFAlpha(handle, color, samplesPerPixel)
         self.color = color
-        self.sample = sample
-        range = TIFFSampleRange(handle, sample, isGray: color == .gray || color == .invertedGray)
-        alpha = file.alpha
-        // libtiff itself suffices for 8 bits without extra samples.
-        let isPlain = color == .gray || color == .invertedGray || color == .rgb
-        let isForLibrary = sample == .uint8 && isPlain && samplesPerPixel == color.samples
-        let isOdd = sample == .uint12 && (samplesPerPixel > 1 || tileWidth != nil)
-        guard !isForLibrary, !isOdd, samplesPerPixel >= color.samples else { return nil }
+        guard samplesPerPixel >= color.samples else {
+            throw .corrupt("the pixels of the TIFF file have \(samplesPerPixel) samples, fewer than their colors")
+        }
+        guard let tileWidth, tileWidth < width else { return }
+        guard (tileWidth % 8 * samplesTogether * bitsPerSample) % 8 == 0 else {
+            throw Self.unsupported("tiles that end within a byte")
+        }
     }
 
-    private static func color(_ handle: OpaquePointer) -> Color? {
-        switch TIFFFile.photometric(handle) {
+    private static func unsupported(_ what: String) -> ImageError {
+        ImageError(.formatNotEnabled, stage: .decode, reason: "the TIFF file has \(what), which are not read")
+    }
+
+    private static func color(_ handle: OpaquePointer, _ photometric: Int32) -> Color? {
+        switch photometric {
         case PHOTOMETRIC_MINISBLACK: .gray
         case PHOTOMETRIC_MINISWHITE: .invertedGray
         case PHOTOMETRIC_RGB: .rgb
+        case PHOTOMETRIC_PALETTE: .palette
         case PHOTOMETRIC_SEPARATED: Int32(TIFFFile.short(handle, TIFFTAG_INKSET)) == INKSET_CMYK ? .cmyk : nil
         case PHOTOMETRIC_CIELAB: .lab(.cie)
         case PHOTOMETRIC_ICCLAB: .lab(.icc)
@@ -52,35 +70,57 @@ struct TIFFLayout {
         }
     }
 
-    private static func sample(_ handle: OpaquePointer, _ color: Color) -> Sample? {
+    private static func sample(_ handle: OpaquePointer, _ color: Color) throws(ImageError) -> Sample {
         let isLab = color == .lab(.cie) || color == .lab(.icc)
         let format = Int32(TIFFFile.short(handle, TIFFTAG_SAMPLEFORMAT))
-        let bits = TIFFFile.short(handle, TIFFTAG_BITSPERSAMPLE)
+        let bits = Int(TIFFFile.short(handle, TIFFTAG_BITSPERSAMPLE))
+        let isInteger = format == SAMPLEFORMAT_UINT || format == SAMPLEFORMAT_VOID
         switch (bits, format) {
-        case (8, SAMPLEFORMAT_UINT), (8, SAMPLEFORMAT_VOID): return .uint8
+        case (1...16, _) where isInteger && (!isLab || bits == 8 || bits == 16): return .uint(bits: bits)
         // Lab's a and b are signed, and some writers say so of the whole pixel.
-        case (8, SAMPLEFORMAT_INT): return .uint8
-        case (16, SAMPLEFORMAT_INT) where isLab: return .uint16
-        case (12, SAMPLEFORMAT_UINT) where !isLab, (12, SAMPLEFORMAT_VOID) where !isLab: return .uint12
-        case (16, SAMPLEFORMAT_UINT), (16, SAMPLEFORMAT_VOID): return .uint16
-        case (32, SAMPLEFORMAT_UINT) where !isLab, (32, SAMPLEFORMAT_VOID) where !isLab: return .uint32
-        case (32, SAMPLEFORMAT_INT) where !isLab: return .int32
-        case (16, SAMPLEFORMAT_IEEEFP) where !isLab: return .float16
+        case (8, SAMPLEFORMAT_INT): return .uint(bits: 8)
+        case (16, SAMPLEFORMAT_INT) where isLab: return .uint(bits: 16)
+        case (_, _) where color == .palette: break
         case (32, SAMPLEFORMAT_IEEEFP): return .float32
         case (64, SAMPLEFORMAT_IEEEFP): return .float64
-        default: return nil
+        case (_, _) where isLab: break
+        case (16, SAMPLEFORMAT_INT): return .int16
+        case (32, _) where isInteger: return .uint32
+        case (32, SAMPLEFORMAT_INT): return .int32
+        case (16, SAMPLEFORMAT_IEEEFP): return .float16
+        default: break
         }
+        throw unsupported("samples of \(bits) bits and the format \(format) (SampleFormat) for these colors")
+    }
+
+    /// The colors of a palette. Old writers gave them in 8 bits.
+    private static func palette(_ handle: OpaquePointer) throws(ImageError) -> [SIMD4<UInt16>] {
+        var maps: [UnsafePointer<UInt16>?] = [nil, nil, nil]
+        let found = maps.withUnsafeMutableBufferPointer { maps in
+            guard let base = maps.baseAddress else { return 0 as Int32 }
+            return withVaList([base, base + 1, base + 2]) { TIFFVGetField(handle, UInt32(TIFFTAG_COLORMAP), $0) }
+        }
+        guard found != 0, let red = maps[0], let green = maps[1], let blue = maps[2] else {
+            throw .corrupt("the TIFF file has no palette for its pixels")
+        }
+        let colors = (0..<1 << Int(TIFFFile.short(handle, TIFFTAG_BITSPERSAMPLE))).map {
+            SIMD4(red[$0], green[$0], blue[$0], .max)
+        }
+        let isShort = colors.contains { max($0.x, $0.y, $0.z) > 255 }
+        return isShort ? colors : colors.map { SIMD4($0.x * 257, $0.y * 257, $0.z * 257, .max) }
     }
 
     var bitsPerSample: Int {
         switch sample {
-        case .uint8: 8
-        case .uint12: 12
-        case .uint16, .float16: 16
+        case .uint(let bits): bits
+        case .int16, .float16: 16
         case .uint32, .int32, .float32: 32
         case .float64: 64
         }
     }
+
+    /// The bits of a component of a color, 8 for those of a palette.
+    var bitsPerComponent: Int { color == .palette ? 8 : bitsPerSample }
 
     /// The number of samples of a pixel that lie together.
     var samplesTogether: Int { isPlanar ? 1 : samplesPerPixel }
@@ -99,10 +139,34 @@ extension TIFFLayout.Color {
     /// The number of samples that a color takes.
     var samples: Int {
         switch self {
-        case .gray, .invertedGray: 1
+        case .gray, .invertedGray, .palette: 1
         case .rgb, .lab: 3
         case .cmyk: 4
         }
+    }
+}
+
+/// The sample that is the transparency of a page's pixels.
+struct TIFFAlpha {
+    /// The index of the sample in a pixel.
+    let sample: Int
+    /// True if colors are premultiplied.
+    let isPremultiplied: Bool
+
+    /// - Returns: `nil` for opaque pixels.
+    init?(_ handle: OpaquePointer, _ color: TIFFLayout.Color, _ samples: Int) {
+        let extras = TIFFFile.array(handle, TIFFTAG_EXTRASAMPLES, count: UInt16.self, of: UInt16.self)
+            .map { $0.map(Int32.init) } ?? []
+        let kinds = [EXTRASAMPLE_ASSOCALPHA, EXTRASAMPLE_UNASSALPHA]
+        if let index = extras.firstIndex(where: kinds.contains), samples - extras.count + index >= color.samples {
+            sample = samples - extras.count + index
+            // The color of an index can't be multiplied by anything.
+            isPremultiplied = extras[index] == EXTRASAMPLE_ASSOCALPHA && color != .palette
+            return
+        }
+        // A fourth sample of RGB that the file does not explain is alpha beside colors, as editors write it. Only libtiff takes it for premultiplied.
+        guard color == .rgb, extras.isEmpty ? samples == 4 : samples > 3 else { return nil }
+        (sample, isPremultiplied) = (3, false)
     }
 }
 #endif

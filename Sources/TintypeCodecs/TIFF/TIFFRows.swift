@@ -13,7 +13,9 @@ final class TIFFRows {
     /// The format of straight pixels, before they are rounded.
     private let working: PixelFormat
     private let conversion: ColorConversion?
-    /// Room for a row of inks, or of L*a*b*.
+    private let colorRange: TIFFSampleRange
+    private let alphaRange: TIFFSampleRange
+    /// Room for a row of inks, of L*a*b*, or of indices.
     private let scratch: UnsafeMutableRawPointer
     /// Room for a row that is rounded.
     private let deep: UnsafeMutableRawPointer
@@ -23,11 +25,17 @@ final class TIFFRows {
     ///   - layout: Their layout.
     ///   - format: The format of finished rows: 8 or 16 bits.
     ///   - conversion: The conversion from the profile of the page.
-    init(_ bands: TIFFSampleBands, layout: TIFFLayout, format: PixelFormat, conversion: ColorConversion?) {
+    ///   - color: The range of the samples of colors.
+    ///   - alpha: The range of those of transparency.
+    init(
+        _ bands: TIFFSampleBands, layout: TIFFLayout, format: PixelFormat, conversion: ColorConversion?,
+        color: TIFFSampleRange, alpha: TIFFSampleRange
+    ) {
         self.bands = bands
         self.layout = layout
         self.format = format
         self.conversion = conversion
+        (colorRange, alphaRange) = (color, alpha)
         working = conversion?.format ?? format
         let (scratchBytes, deepBytes) = (
             layout.width * max(working.bytesPerPixel, 12), layout.width * working.bytesPerPixel
@@ -48,8 +56,8 @@ final class TIFFRows {
         let target = working == format ? row : deep
         let width = layout.width
         switch layout.color {
-        case .gray, .invertedGray, .rgb:
-            for component in 0..<3 { copy(layout.color == .rgb ? component : 0, y, to: target, component) }
+        case .gray, .invertedGray, .rgb, .palette:
+            copyColors(y, to: target)
             setAlpha(y, target)
             if layout.color == .invertedGray { invert(target) }
             if layout.alpha?.isPremultiplied == true {
@@ -79,6 +87,59 @@ final class TIFFRows {
             DepthRounding.round(deep.assumingMemoryBound(to: UInt16.self), to: row, count: width)
         }
         if layout.alpha != nil { Premultiplication.premultiply(row, count: width, format: format) }
+    }
+
+    /// Writes red, green and blue.
+    private func copyColors(_ y: Int, to row: UnsafeMutableRawPointer) {
+        switch layout.color {
+        case .palette: copyFromPalette(y, to: row)
+        case .rgb: if !copyTogether(y, to: row) { for component in 0..<3 { copy(component, y, to: row, component) } }
+        default:
+            copy(0, y, to: row, 0)
+            if working == .rgba8 { spread(UInt8.self, row) } else { spread(UInt16.self, row) }
+        }
+    }
+
+    /// Writes the colors of a row of bytes that lie as they are to lie, pixel by pixel.
+    /// - Returns: `false` for other rows.
+    private func copyTogether(_ y: Int, to row: UnsafeMutableRawPointer) -> Bool {
+        guard layout.sample == .uint(bits: 8), working == .rgba8, !layout.isPlanar, let samples = bands.samples(0, y)
+        else { return false }
+        let pixels = row.assumingMemoryBound(to: UInt8.self)
+        let bytes = samples.row.assumingMemoryBound(to: UInt8.self)
+        var place = 0
+        for x in 0..<layout.width {
+            for component in 0..<3 { pixels[x * 4 + component] = bytes[place + component] }
+            place += samples.step
+        }
+        return true
+    }
+
+    /// Gives green and blue the number that red has.
+    private func spread<Number: FixedWidthInteger>(_: Number.Type, _ row: UnsafeMutableRawPointer) {
+        let numbers = row.assumingMemoryBound(to: Number.self)
+        for place in stride(from: 0, to: layout.width * 4, by: 4) {
+            numbers[place + 1] = numbers[place]
+            numbers[place + 2] = numbers[place]
+        }
+    }
+
+    private func copyFromPalette(_ y: Int, to row: UnsafeMutableRawPointer) {
+        guard let samples = bands.samples(0, y) else { return }
+        let indices = scratch.assumingMemoryBound(to: UInt16.self)
+        samples.copyIndices(layout.sample, to: indices)
+        layout.palette.withUnsafeBufferPointer { palette in
+            for x in 0..<layout.width {
+                let color = palette[Int(indices[x])]
+                if working == .rgba8 {
+                    // Writers multiply 8 bits by 256 or by 257.
+                    row.storeBytes(
+                        of: SIMD4<UInt8>(truncatingIfNeeded: color &>> 8), toByteOffset: x * 4, as: SIMD4<UInt8>.self)
+                } else {
+                    row.storeBytes(of: color, toByteOffset: x * 8, as: SIMD4<UInt16>.self)
+                }
+            }
+        }
     }
 
     private func convertInk(to target: UnsafeMutableRawPointer) {
@@ -138,10 +199,11 @@ final class TIFFRows {
     /// Writes a sample of each pixel to a component of a row.
     private func copy(_ sample: Int, _ y: Int, to row: UnsafeMutableRawPointer, _ component: Int) {
         guard let samples = bands.samples(sample, y) else { return }
+        let range = sample == layout.alpha?.sample ? alphaRange : colorRange
         if working == .rgba8 {
-            samples.copy(layout.sample, layout.range, to: row.assumingMemoryBound(to: UInt8.self) + component)
+            samples.copy(layout.sample, range, to: row.assumingMemoryBound(to: UInt8.self) + component)
         } else {
-            samples.copy(layout.sample, layout.range, to: row.assumingMemoryBound(to: UInt16.self) + component)
+            samples.copy(layout.sample, range, to: row.assumingMemoryBound(to: UInt16.self) + component)
         }
     }
 }

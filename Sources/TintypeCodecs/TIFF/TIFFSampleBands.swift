@@ -12,6 +12,8 @@ final class TIFFSampleBands {
     /// The rows of a band, all planes in order.
     private let band: ScratchBytes
     private let tile: ScratchBytes
+    /// The bytes behind the last row that reading packed samples touches.
+    private static let slack = 2
 
     /// Returns the bytes that reading a page takes.
     ///
@@ -27,7 +29,8 @@ final class TIFFSampleBands {
                 .limitExceeded, stage: .decode,
                 reason: "a strip of the TIFF file takes more than the limit of \(limits.maximumBytes)")
         }
-        guard layout.tileWidth != nil || layout.isPlanar || Int(TIFFScanlineSize(file.handle)) <= band else {
+        guard layout.tileWidth != nil || layout.isPlanar || isWholeOnly(file)
+            || Int(TIFFScanlineSize(file.handle)) <= band else {
             throw .corrupt("the rows of the TIFF file are longer than its samples")
         }
         guard tile >= 0, tile <= limits.maximumBytes.bytes else {
@@ -37,13 +40,19 @@ final class TIFFSampleBands {
     }
 
     private static func rows(_ file: TIFFFile, _ layout: TIFFLayout) -> Int {
-        layout.tileWidth == nil && !layout.isPlanar ? 1 : file.rowsPerBand
+        layout.tileWidth == nil && !layout.isPlanar && !isWholeOnly(file) ? 1 : file.rowsPerBand
+    }
+
+    /// True if libtiff can't unpack a strip row by row: its decoder for JBIG fails if it isn't asked for all of it, and that for PackBits loses what
+    /// a run has for the next row, which writers should avoid (TIFF 6.0, section 9), and don't (4.5.0).
+    private static func isWholeOnly(_ file: TIFFFile) -> Bool {
+        [COMPRESSION_JBIG, COMPRESSION_PACKBITS].contains(Int32(TIFFFile.short(file.handle, TIFFTAG_COMPRESSION)))
     }
 
     init(_ file: TIFFFile, layout: TIFFLayout, context: DecodeContext) throws(ImageError) {
         let memory = try Self.memory(file, layout, limits: context.limits)
         // Cleared: libtiff reports success for strips that fill it in part.
-        guard let band = ScratchBytes(memory.band, pool: context.pool),
+        guard let band = ScratchBytes(memory.band + Self.slack, pool: context.pool),
             let tile = ScratchBytes(memory.tile, pool: context.pool)
         else {
             throw ImageError(
@@ -62,7 +71,7 @@ final class TIFFSampleBands {
     ///
     /// - Returns: `false` if it can't be read.
     func read(top: Int, count: Int) -> Bool {
-        guard layout.isPlanar || layout.tileWidth != nil else {
+        guard layout.isPlanar || layout.tileWidth != nil || Self.isWholeOnly(file) else {
             return TIFFReadScanline(file.handle, band.base, UInt32(top), 0) == 1
         }
         for (index, plane) in layout.planes.enumerated() {

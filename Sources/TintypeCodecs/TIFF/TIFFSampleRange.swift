@@ -1,7 +1,8 @@
 #if TIFF
 internal import CTIFF
+internal import TintypeImages
 
-/// The numbers that mean black and white in samples of 32 bits, or of floating point.
+/// The numbers that mean black and white in samples of 32 bits, with a sign, or of floating point.
 ///
 /// Colors go from 0 to 1 (Adobe Photoshop TIFF Technical Note 3), or to the largest integer. Gray often has measurements: without a
 /// statement of the file (SMinSampleValue and SMaxSampleValue of TIFF 6.0, section 19), numbers from 0 to 255 are shown as they are, and
@@ -11,14 +12,35 @@ struct TIFFSampleRange {
     private let white: Double
 
     private static let bytes = TIFFSampleRange(black: 0, white: 255)
+    private static let unit = TIFFSampleRange(black: 0, white: 1)
+    /// Filters that sharpen go beyond white, but not that far.
+    private static let mostOfUnit = 2.0
 
-    init(_ handle: OpaquePointer, _ sample: TIFFLayout.Sample, isGray: Bool) {
+    /// The range of a page's colors, or of its transparency.
+    /// - Parameter maximum: Returns the largest number of the page, for which all of it is read.
+    init(
+        _ handle: OpaquePointer, _ layout: TIFFLayout, isAlpha: Bool, maximum: () throws(ImageError) -> Double
+    ) throws(ImageError) {
+        let isGray = layout.color == .gray || layout.color == .invertedGray
+        switch layout.sample {
+        case .float16, .float32, .float64:
+            if isGray, !isAlpha, let stated = Self.stated(handle) {
+                self = stated
+            } else {
+                let largest = isGray ? try maximum() : 1
+                self = largest > Self.mostOfUnit ? Self.bytes : Self.unit
+            }
+        case .uint32, .int32, .int16:
+            self = isGray && !isAlpha ? Self.bytes : TIFFSampleRange(black: 0, white: Self.largest(layout.sample))
+        case .uint: self = Self.unit
+        }
+    }
+
+    private static func largest(_ sample: TIFFLayout.Sample) -> Double {
         switch sample {
-        case .float32, .float64:
-            self = isGray ? Self.stated(handle) ?? Self.bytes : TIFFSampleRange(black: 0, white: 1)
-        case .uint32: self = isGray ? Self.bytes : TIFFSampleRange(black: 0, white: Double(UInt32.max))
-        case .int32: self = isGray ? Self.bytes : TIFFSampleRange(black: 0, white: Double(Int32.max))
-        case .float16, .uint8, .uint12, .uint16: self = TIFFSampleRange(black: 0, white: 1)
+        case .int16: Double(Int16.max)
+        case .int32: Double(Int32.max)
+        default: Double(UInt32.max)
         }
     }
 

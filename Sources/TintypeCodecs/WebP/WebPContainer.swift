@@ -34,6 +34,9 @@ struct WebPContainer: Sendable {
     private(set) var orientation = Orientation.up
     /// True if the header announces Exif or XMP, which follow the pixels.
     let announcesMetadata: Bool
+    /// True if the header announces a profile that hasn't come. It should precede the pixels, but may follow them.
+    var awaitsProfile: Bool { announcesProfile && profile == nil && !isComplete }
+    private let announcesProfile: Bool
     /// False if the bytes end before the file does.
     private(set) var isComplete: Bool
 
@@ -55,6 +58,7 @@ struct WebPContainer: Sendable {
             height: Int(WebPDemuxGetI(demuxer, WEBP_FF_CANVAS_HEIGHT)))
         isComplete = state == WEBP_DEMUX_DONE
         announcesMetadata = flags & (EXIF_FLAG.rawValue | XMP_FLAG.rawValue) != 0
+        announcesProfile = flags & ICCP_FLAG.rawValue != 0
         hasAlpha = flags & ALPHA_FLAG.rawValue != 0
         isAnimated = flags & ANIMATION_FLAG.rawValue != 0
         loopCount = isAnimated ? Int(WebPDemuxGetI(demuxer, WEBP_FF_LOOP_COUNT)) : 0

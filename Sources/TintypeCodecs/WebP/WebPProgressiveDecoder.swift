@@ -30,6 +30,7 @@ final class WebPProgressiveDecoder: ProgressiveDecoder {
             if error.code == .truncatedImage { return nil }
             throw error
         }
+        guard !container.awaitsProfile else { return nil }
         if container.isAnimated { return try frames.preview(data) }
         // The orientation follows the picture.
         guard !container.announcesMetadata || container.isComplete else { return nil }

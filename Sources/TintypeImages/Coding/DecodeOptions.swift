@@ -38,7 +38,7 @@ public struct DecodeOptions: Sendable, Hashable {
     /// ``pixelFormat(bitsPerComponent:isHighDynamicRange:)``.
     ///
     /// If this is false, the default, every image is ``PixelFormat/rgba8``: deeper components are rounded to 8 bits, and PQ and
-    /// HLG are tone-mapped to the range of sRGB. Previews of a PNG that is still arriving, and frames of animated PNG and of
+    /// HLG are tone-mapped to the range of sRGB. Gain maps of JPEG, HEIC and AVIF are applied only if it is true. Previews of a PNG that is still arriving, and frames of animated PNG and of
     /// HEIC sequences, always have 8 bits.
     public var decodeToHDR = false
     /// The format to assume if the signature is ambiguous, as with camera files.

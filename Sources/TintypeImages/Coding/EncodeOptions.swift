@@ -64,13 +64,15 @@ public struct EncodeOptions: Sendable, Hashable {
     /// tone-mapped. Images of standard range are not affected.
     public var encodeToHDR = HDREncoding.none
 
-    /// A way to encode an image of high dynamic range. Gain maps are not supported.
+    /// A way to encode an image of high dynamic range.
     public enum HDREncoding: String, Sendable, Hashable, CaseIterable {
         /// Reduces the image to the range of sRGB: highlights are rolled off as when PQ is decoded to 8 bits (ITU-R BT.2390,
         /// 5.4.1).
         case none
         /// PQ with the primaries of BT.2020 (ITU-R BT.2100; ISO 22028-5), in AVIF, HEIC and JPEG XL. Reference white is 203 nits.
         case isoHDR
+        /// In JPEG, standard range and a gain map (ISO 21496-1). The other formats are written as with ``isoHDR``.
+        case gainMap
     }
 
     /// An opaque color in sRGB.

@@ -21,7 +21,11 @@ public protocol ImageCoder: Sendable {
     ///   - format: the format that was recognized from the bytes, or the caller's hint.
     func canDecode(_ data: Data, format: ImageFormat?) -> Bool
 
-    /// Returns the information in the header. The bytes may be only the start of a file.
+    /// Returns true if the coder writes a format: by default, one of ``encodableFormats``. A coder that writes whatever it is asked for, the program's own
+    /// formats included, returns true for all of them.
+    func canEncode(_ format: ImageFormat) -> Bool
+
+    /// Returns the information in the header. The bytes may be only the beginning of a file.
     /// - Parameters:
     ///   - data: the encoded image, or its start.
     ///   - context: the limits and the check for cancellation.
@@ -59,6 +63,8 @@ extension ImageCoder {
     public func canDecode(_ data: Data, format: ImageFormat?) -> Bool {
         format.map(decodableFormats.contains) ?? false
     }
+
+    public func canEncode(_ format: ImageFormat) -> Bool { encodableFormats.contains(format) }
 
     public func encode(
         _ image: Image, as format: ImageFormat, options: EncodeOptions, context: EncodeContext

@@ -78,6 +78,8 @@ public struct ImageCoders: ImageCoder {
         }
     }
 
+    public func canEncode(_ format: ImageFormat) -> Bool { coders.contains { $0.canEncode(format) } }
+
     /// Encodes an image with the first coder that can write the format.
     /// - Parameters:
     ///   - image: the image.
@@ -93,7 +95,7 @@ public struct ImageCoders: ImageCoder {
 
     /// - Throws: ``ImageError/Code/formatNotEncodable``.
     package func encoder(of format: ImageFormat) throws(ImageError) -> any ImageCoder {
-        if let coder = coders.last(where: { $0.encodableFormats.contains(format) }) { return coder }
+        if let coder = coders.last(where: { $0.canEncode(format) }) { return coder }
         let reason =
             if let trait = format.trait {
                 "this build cannot write \(format); the package trait \(trait) may bring it"

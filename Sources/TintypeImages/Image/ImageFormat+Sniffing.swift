@@ -27,7 +27,8 @@ extension ImageFormat {
         // As numbers and short strings, which take no memory of their own: this runs for every image that is loaded.
         let word = (0..<8).reduce(0 as UInt64) { $0 << 8 | ($1 < head.count ? UInt64(head[$1]) : 0) }
         func begins(_ bytes: UInt64, count: Int) -> Bool { head.count >= count && word >> (64 - 8 * count) == bytes }
-        if begins(0xFF_D8FF, count: 3) { return .jpeg }
+        // A marker should follow, but some writers leave bytes in between, and readers skip them.
+        if begins(0xFFD8, count: 2) { return .jpeg }
         if begins(0x8950_4E47_0D0A_1A0A, count: 8) { return .png }
         if head.has("GIF87a") || head.has("GIF89a") { return .gif }
         if head.has("RIFF"), head.has("WEBP", at: 8) { return .webp }

@@ -103,7 +103,10 @@ extension ImageTransformer where Self == ClosureTransformer {
 }
 
 extension ImageTransformer {
-    /// Returns a sequence of this transformer and another.
-    /// - Parameter next: the transformer to apply afterwards.
+    /// Returns a transformer that makes the same pixels, of which nothing tells where they come from: the result has no format, Exif, XMP, size and
+    /// orientation of a source, and no decode options, though the transformer preserves them.
+    public func withoutMetadata() -> some ImageTransformer { TransformerWithoutMetadata(base: self) }
+
+    /// Returns a sequence of this transformer and another one.
     public func then(_ next: any ImageTransformer) -> ImageTransformers { ImageTransformers([self, next]) }
 }

@@ -13,7 +13,10 @@ package enum DisplayStart {
 extension ImageManager {
     /// Returns the image of a request from memory at once, or starts its load.
     package func displayLoad(_ request: ImageRequest, isSuspended: Bool) -> DisplayStart {
-        let (request, environment) = prepared(request)
+        // Browsers show what is there of a file that ends too early. The caches have whole images only.
+        var wanted = request
+        wanted.decode.allowsPartialImage = true
+        let (request, environment) = prepared(wanted)
         let key = environment.key(for: request)
         if !request.cache.queriesData, let image = environment.memoryHit(request, key: key) {
             return .image(Self.memoryResult(image, request, key: key))

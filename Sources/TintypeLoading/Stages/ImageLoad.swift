@@ -30,8 +30,8 @@ final class ImageLoad: Sendable {
         let isReload = transformed?.key.isReload ?? request.isReload
         queriesMemory = request.cache.query.contains(.memory) && policy.queriesMemory
         self.key = ImageLoadKey(
-            image: key, download: environment.downloadKey(for: request),
-            generation: environment.generation, policy: policy,
+            image: key, allowsPartialImage: request.decode.allowsPartialImage,
+            download: environment.downloadKey(for: request), generation: environment.generation, policy: policy,
             queriesDisk: environment.queriesDisk(request),
             queriesVariant: queriesVariants && !key.variant.isOriginal && policy != .revalidate
                 && environment.mayStoreVariant(request),

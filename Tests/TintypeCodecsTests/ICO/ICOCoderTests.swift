@@ -51,6 +51,30 @@ struct ICOCoderTests {
         #expect(image.pixels[0, 0] == green && image.pixels[1, 0] == clear)
     }
 
+    @Test("an icon without a mask is opaque, also before another image; half a mask is missing the rest")
+    func noMask() throws {
+        let bare = bitmap(2, 1, bits: 24, [0, 255, 0, 0, 0, 255, 0, 0])
+        let small = bitmap(1, 1, bits: 24, [255, 0, 0, 0] + [0xFF, 0xFF, 0xFF, 0xFF])
+        for images in [[(2, 24, bare)], [(2, 24, bare), (1, 24, small)]] as [[(side: Int, bits: Int, bytes: [UInt8])]] {
+            let image = try coder.decode(icon(images))
+            #expect(image.pixels[0, 0] == green && image.pixels[1, 0] == red && !image.isPartial)
+        }
+        let wide = icon([(40, 24, bitmap(40, 1, bits: 24, [UInt8](repeating: 9, count: 120) + [0, 0, 0]))])
+        expectCode(.truncatedImage) { try coder.decode(wide) }
+    }
+
+    @Test("the rows of a mask have whole words, or whole bytes if the stated length says so, as Pillow writes them")
+    func packedMask() throws {
+        let pixels = [UInt8](repeating: 0, count: 9 * 3 + 1)
+        // The mask hides the last of nine pixels in the upper row.
+        let packed = bitmap(9, 2, bits: 24, pixels + pixels + [0, 0, 0, 0x80])
+        let padded = bitmap(9, 2, bits: 24, pixels + pixels + [0, 0, 0, 0, 0, 0x80, 0, 0])
+        for bytes in [packed, padded] {
+            let image = try coder.decode(icon([(9, 24, bytes), (1, 24, bitmap(1, 1, bits: 24, [0, 0, 0, 0, 0, 0, 0, 0]))]))
+            #expect(image.pixels[8, 0] == clear && image.pixels[7, 0].w == 255 && image.pixels[8, 1].w == 255)
+        }
+    }
+
     @Test("32 bits bring their own alpha, unless it is zero everywhere")
     func alpha() throws {
         let translucent = bitmap(2, 1, bits: 32, [0, 0, 255, 128, 0, 255, 0, 255] + [0xFF, 0, 0, 0])

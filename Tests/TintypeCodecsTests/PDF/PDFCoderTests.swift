@@ -105,6 +105,16 @@ struct PDFCoderTests {
         let surrounded = Data("some lines of a mail\r\n".utf8) + data + Data(count: 11_000)
         let image = try ImageCoders([coder]).decode(surrounded, options: DecodeOptions())
         #expect(!image.isPartial && image.size == PixelSize(width: 20, height: 10) && image.pixels[2, 2] == red)
+        #expect(try coder.decode(data + Data(count: 100_000)).pixels[2, 2] == red)
+    }
+
+    @Test("a document for the web, which has an end after its first page, is cut until it has its own")
+    func linearized() throws {
+        var file = SamplePDF("/MediaBox [0 0 20 10]", SamplePDF.halves)
+        file.preamble = "% << /Linearized 1 >>\nstartxref\n0\n%%EOF\n"
+        #expect(try coder.decode(file.data).pixels[2, 2] == red)
+        #expect(try coder.decode(file.data + Data(count: 50_000)).pixels[2, 2] == red)
+        expectCode(.truncatedImage) { try coder.decode(file.data.prefix(file.data.count - 60)) }
     }
 
     @Test("a page of a document whose end is missing is drawn on demand, and marked")

@@ -76,6 +76,38 @@ struct PNGProfileTests {
         }
     }
 
+    @Test(
+        "PQ and HLG are tone-mapped, or keep their range or their numbers on demand, whole and as they arrive",
+        .capability("COD-18", "COD-54"), arguments: [(16, 1_000.0), (16, 100), (18, 203)])
+    func highDynamicRange(transfer: UInt8, nits: Double) throws {
+        // 75 % of HLG are reference white.
+        let value = transfer == 16 ? TransferCurves.pqValue(nits) : 0.75
+        let number = UInt16((value * 65_535).rounded())
+        let bytes = [UInt8(number >> 8), UInt8(number & 0xFF)]
+        let file = HandmadePNG(
+            width: 1, height: 1, bitDepth: 16, colorType: 2, chunks: [("cICP", [9, transfer, 0, 1])],
+            rows: [bytes + bytes + bytes]).data
+        #expect(try coder.info(file).isHighDynamicRange)
+        let shown = try coder.decode(file)
+        let expected = TransferCurves.sRGBValue(ToneMapping.rolledOff(nits) / 203) * 255
+        #expect(abs(Double(shown.pixels[0, 0].x) - expected) <= 2 && shown.colorSpace == .sRGB && !shown.isHighDynamicRange)
+        let bright = try coder.decode(file) { $0.decodeToHDR = true }
+        #expect(bright.pixels.format == .rgbaFloat16 && bright.isHighDynamicRange && bright.colorSpace == .extendedSRGB)
+        #expect(abs(Double(bright.pixels.component(x: 0, y: 0).x) - TransferCurves.sRGBValue(nits / 203)) < 0.01)
+        let kept = try coder.decode(file) { ($0.decodeToHDR, $0.keepsColorSpace) = (true, true) }
+        #expect(kept.pixels.format == .rgba16 && kept.colorSpace.name.hasPrefix("BT.2020"))
+        #expect(abs(Double(kept.pixels.component(x: 0, y: 0).x) - value) < 0.0001)
+        let decoder = try coder.progressiveDecoder(options: DecodeOptions(), context: DecodeContext())
+        for byte in file {
+            try decoder.append(Data([byte]))
+            #expect(try decoder.preview() == nil)
+        }
+        #expect(try decoder.finish().pixels == shown.pixels)
+        // What is written again isn't PQ under the name of sRGB.
+        let again = try coder.decode(coder.encode(bright, as: .png, options: EncodeOptions(encodeToHDR: .gainMap)))
+        #expect(RasterSamples.distance(again.pixels[0, 0], shown.pixels[0, 0]) <= 3)
+    }
+
     @Test("a thumbnail has the colors of the whole image made smaller, also with a profile of linear light")
     func linearThumbnails() throws {
         let picture = try RasterSamples.image(64, 64) { x, y in

@@ -18,6 +18,8 @@ struct HandmadeTIFF {
     var tileSide: Int?
     var rowsPerStrip: Int?
     var profile: Data?
+    /// The reds, greens and blues of a palette.
+    var palette: [Int] = []
     /// Whether the directory comes before the pixels.
     var directoryIsFirst = false
     /// The smallest and the largest sample as the file states them.
@@ -75,13 +77,25 @@ struct HandmadeTIFF {
     }
 
     private func part(_ pixels: [[Int]], _ plane: [Int], _ columns: Range<Int>, _ rows: Range<Int>) -> [UInt8] {
-        rows.flatMap { y in
-            columns.flatMap { x in
-                plane.flatMap { sample in
-                    number(x < width && y < height ? pixels[y * width + x][sample] : 0xAAAA_AAAA, bits / 8)
-                }
+        rows.flatMap { y -> [UInt8] in
+            let numbers = columns.flatMap { x in
+                plane.map { sample in x < width && y < height ? pixels[y * width + x][sample] : 0xAAAA_AAAA }
+            }
+            return bits % 8 == 0 ? numbers.flatMap { number($0, bits / 8) } : packed(numbers)
+        }
+    }
+
+    /// The numbers of a row, one after the other from the high bits on.
+    private func packed(_ numbers: [Int]) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: (numbers.count * bits + 7) / 8)
+        var place = 0
+        for number in numbers {
+            for bit in (0..<bits).reversed() {
+                if number >> bit & 1 == 1 { bytes[place / 8] |= 0x80 >> UInt8(place % 8) }
+                place += 1
             }
         }
+        return bytes
     }
 
     private func directory(at offset: Int, parts: [[UInt8]], start: Int, samples: Int) -> [UInt8] {
@@ -100,6 +114,7 @@ struct HandmadeTIFF {
         ]
         if let photometric { entries[262] = shorts([photometric]) }
         if !extras.isEmpty { entries[338] = shorts(extras) }
+        if !palette.isEmpty { entries[320] = shorts(palette) }
         if let profile { entries[34_675] = (7, profile.count, [UInt8](profile)) }
         if let tileSide {
             entries[322] = longs([tileSide])

@@ -47,10 +47,37 @@ private struct FrameCoder: AnimatedImageCoder {
     }
 }
 
+/// Writes whatever it is asked for.
+private struct Writer: ImageCoder {
+    var decodableFormats: Set<ImageFormat> { [] }
+    func canEncode(_ format: ImageFormat) -> Bool { true }
+    func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
+        throw ImageError(.unknownFormat, stage: .decode, reason: "no")
+    }
+    func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
+        throw ImageError(.unknownFormat, stage: .decode, reason: "no")
+    }
+    func encode(
+        _ image: Image, as format: ImageFormat, options: EncodeOptions, context: EncodeContext
+    ) throws(ImageError) -> Data { Data(format.rawValue.utf8) }
+}
+
 @Suite("The list of coders", .timeLimited)
 struct ImageCodersTests {
     private let context = DecodeContext()
     private let dot = Data("DOT 5".utf8)
+
+    @Test("a coder that writes everything stands first in the list, and gets what no other writes", .capability("COD-06"))
+    func catchAllWriter() throws {
+        let image = Image(pixels: try MutablePixelBuffer(size: PixelSize(width: 1, height: 1), cleared: true).freeze())
+        let unheardOf = ImageFormat(rawValue: "unheard-of")
+        let coders = ImageCoders([Writer(), DotCoder()])
+        #expect(coders.canEncode(unheardOf) && !ImageCoders([DotCoder()]).canEncode(unheardOf))
+        #expect(try coders.encode(image, as: unheardOf, options: EncodeOptions()) == Data("unheard-of".utf8))
+        #expect(try coders.encode(image, as: .dot, options: EncodeOptions()) != Data("dot".utf8))
+        let nested = ImageCoders([coders])
+        #expect(try nested.encode(image, as: unheardOf, options: EncodeOptions()) == Data("unheard-of".utf8))
+    }
 
     @Test("the last added is asked first, and one that fails lets the next try", .capability("COD-05"))
     func fallThrough() throws {

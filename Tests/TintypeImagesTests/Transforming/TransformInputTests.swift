@@ -1,3 +1,4 @@
+import FoundationEssentials
 import TestSupport
 import Testing
 
@@ -172,6 +173,34 @@ struct TransformInputTests {
             let blurs = [one.0, other.0].map { ImageTransformers.blur(radius: $0).key }
             #expect((blurs[0] == blurs[1]) == (one.0 == other.0))
         }
+    }
+
+    @Test("Built-in transformers keep the metadata of the source, or nothing that tells of it", .capability("TRF-02"))
+    func metadata() throws {
+        var properties = Image.Properties()
+        properties.format = .jpeg
+        properties.metadata = ImageMetadata(exif: Data([1, 2, 3]), xmp: Data([4]))
+        properties.sourceSize = PixelSize(width: 40, height: 30)
+        properties.sourceOrientation = .right
+        properties.decodeOptions.allowsPartialImage = true
+        properties.scale = 2
+        let image = try Image(pixels: Image.sample(12, 8, seed: 1).pixels, properties: properties)
+        let transformers: [any ImageTransformer] = [
+            .resize(width: 6), .crop(width: 4, height: 4), .flip(horizontally: true), .rotate(degrees: 30), .circle(),
+            .blur(radius: 1), .sepia(), .pad(toWidth: 20, height: 20), .resize(width: 6).flip(vertically: true),
+        ]
+        for transformer in transformers {
+            let kept = try image.transformed(transformer)
+            #expect(kept.metadata == properties.metadata && kept.format == .jpeg, "\(transformer.key)")
+            #expect(kept.properties.sourceSize == properties.sourceSize && kept.properties.sourceOrientation == .right)
+            #expect(kept.properties.decodeOptions == properties.decodeOptions && kept.scale == 2)
+            let bare = try image.transformed(transformer.withoutMetadata())
+            #expect(bare.pixels == kept.pixels && bare.scale == 2 && bare.isTransformed && bare.hasAlpha == kept.hasAlpha)
+            #expect(bare.metadata == ImageMetadata() && bare.format == nil && bare.properties.sourceSize == nil)
+            #expect(bare.properties.sourceOrientation == .up && bare.properties.decodeOptions == DecodeOptions())
+            #expect(transformer.withoutMetadata().key != transformer.key && !transformer.withoutMetadata().hasEmptyKey)
+        }
+        #expect(ClosureTransformer(key: "") { $0 }.withoutMetadata().hasEmptyKey)
     }
 
     @Test("Every frame of an animation is transformed", .capability("TRF-01"))

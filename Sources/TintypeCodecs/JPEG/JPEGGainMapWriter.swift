@@ -1,0 +1,100 @@
+internal import FoundationEssentials
+internal import TintypeImages
+
+/// Writes a JPEG file with a gain map behind it.
+///
+/// The image says that there is one in three ways, since readers know one or the other: an index of pictures (CIPA DC-007), a segment of ISO 21496-1,
+/// annex C, and XMP (Ultra HDR Image Format, version 1). A packet of the source's own XMP is kept instead of the latter.
+struct JPEGGainMapWriter {
+    let map: GainMapPicture
+    let job: EncodeJob
+
+    private static let app1: Int32 = 0xE1
+    private static let app2: Int32 = 0xE2
+    private static let urn = Data("urn:iso:std:iso:ts:21496:-1\0".utf8)
+    private static let xmpSignature = Data("http://ns.adobe.com/xap/1.0/\0".utf8)
+
+    /// - Parameter segments: those of the image's metadata.
+    /// - Returns: `nil` if the file became larger than the options allow.
+    func write(quality: Int, segments: [(marker: Int32, contents: Data)]) throws(ImageError) -> Data? {
+        let gains = Image(pixels: map.pixels).with { $0.hasAlpha = false }
+        guard
+            let second = try JPEGWriter().write(
+                gains, quality: quality, job.options,
+                segments: [(Self.app1, Self.xmpSignature + xmp), (Self.app2, Self.urn + map.parameters.iso)],
+                isGray: true, context: job.context)
+        else { return nil }
+        var own = segments
+        if job.xmp == nil { own.append((Self.app1, Self.xmpSignature + directory(length: second.count))) }
+        // Only the versions: the parameters are in the map.
+        own += [(Self.app2, Self.urn + Data(count: 4)), (Self.app2, Self.index)]
+        guard
+            var file = try JPEGWriter().write(
+                job.image, quality: quality, job.options, profile: job.profile, segments: own, context: job.context)
+        else { return nil }
+        let place = try file.withBytes { bytes throws(ImageError) in JPEGSegments(bytes).pictureIndex?.lowerBound }
+        guard let place else { throw job.failure("the index of the gain map is missing") }
+        // Sizes and offsets from the beginning of the index are known now.
+        for (field, value) in [(54, file.count), (70, second.count), (74, file.count - place)] {
+            let start = file.startIndex + place + field
+            file.replaceSubrange(start..<start + 4, with: Self.number(value, 4))
+        }
+        return file + second
+    }
+
+    // MARK: Index of pictures
+
+    private static func number(_ value: Int, _ count: Int) -> [UInt8] {
+        (0..<count).reversed().map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+    }
+
+    /// An index of two pictures, whose sizes and offset are zero as yet.
+    private static let index: Data = {
+        func entry(_ tag: Int, _ type: Int, _ count: Int, _ value: [UInt8]) -> [UInt8] {
+            number(tag, 2) + number(type, 2) + number(count, 4) + value
+        }
+        // The header has 8 bytes, the directory 2 + 3 × 12 + 4.
+        let fields =
+            entry(0xB000, 7, 4, Array("0100".utf8)) + entry(0xB001, 4, 1, number(2, 4))
+            + entry(0xB002, 7, 32, number(50, 4))
+        // The first is the primary picture, and the second of no defined kind.
+        let pictures = number(0x03_0000, 4) + number(0, 28)
+        return Data(Array("MPF\0MM\0*".utf8) + number(8, 4) + number(3, 2) + fields + number(0, 4) + pictures)
+    }()
+
+    // MARK: XMP
+
+    private func packet(_ description: String) -> Data {
+        Data(
+            """
+            <x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">\
+            <rdf:Description rdf:about="" xmlns:hdrgm="http://ns.adobe.com/hdr-gain-map/1.0/" hdrgm:Version="1.0" \
+            \(description)</rdf:RDF></x:xmpmeta>
+            """.utf8)
+    }
+
+    /// The parameters of the map.
+    private var xmp: Data {
+        let (parameters, channel) = (map.parameters, map.parameters.channels[0])
+        return packet(
+            """
+            hdrgm:GainMapMin="\(channel.minimum)" hdrgm:GainMapMax="\(channel.maximum)" hdrgm:Gamma="\(channel.gamma)" \
+            hdrgm:OffsetSDR="\(channel.baseOffset)" hdrgm:OffsetHDR="\(channel.alternateOffset)" \
+            hdrgm:HDRCapacityMin="\(parameters.baseHeadroom)" hdrgm:HDRCapacityMax="\(parameters.alternateHeadroom)" \
+            hdrgm:BaseRenditionIsHDR="False"/>
+            """)
+    }
+
+    /// The statement of the image that a map of a length follows it.
+    private func directory(length: Int) -> Data {
+        let attributes = "Item:Mime=\"image/jpeg\""
+        return packet(
+            """
+            xmlns:Container="http://ns.google.com/photos/1.0/container/" \
+            xmlns:Item="http://ns.google.com/photos/1.0/container/item/"><Container:Directory><rdf:Seq>\
+            <rdf:li rdf:parseType="Resource"><Container:Item Item:Semantic="Primary" \(attributes)/></rdf:li>\
+            <rdf:li rdf:parseType="Resource"><Container:Item Item:Semantic="GainMap" \(attributes) \
+            Item:Length="\(length)"/></rdf:li></rdf:Seq></Container:Directory></rdf:Description>
+            """)
+    }
+}

@@ -1,0 +1,62 @@
+import FoundationEssentials
+import TestSupport
+import Testing
+import TintypeTesting
+
+@testable import TestDoubles
+@testable import TintypeDisplay
+@testable import TintypeImages
+@testable import TintypeLoading
+
+/// Reads files that end too early, if a part of an image is allowed.
+private struct CutCoder: ImageCoder {
+    var decodableFormats: Set<ImageFormat> { [] }
+    func canDecode(_ data: Data, format: ImageFormat?) -> Bool { true }
+    func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
+        ImageInfo(format: .gif, size: PixelSize(width: 4, height: 4), hasAlpha: false, isComplete: false)
+    }
+    func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
+        guard options.allowsPartialImage else {
+            throw ImageError(.truncatedImage, stage: .decode, reason: "the file ends too early")
+        }
+        return Image.square(4).with { $0.isPartial = true }
+    }
+}
+
+@MainActor
+@Suite("Displaying files that end too early", .timeLimited)
+struct PartialImageTests {
+    private let url = URL(string: "test:cut")!
+
+    @Test("A display shows what is there, and a load without a display fails; nothing is cached", .capability("3.8"))
+    func partialImage() async throws {
+        let loader = GatedLoader()
+        let manager = ImageManager(cache: DictionaryCache(), loader: loader, coders: ImageCoders([CutCoder()]))
+        let display = RecordingDisplay(manager)
+        for round in 1...2 {
+            let load = display.setImage(url)
+            await loader.arrival(of: round)
+            loader.answer(round - 1, with: .success(.dot(size: 8)))
+            #expect(try await load.result.get().image.isPartial)
+            #expect(display.shown[.image]?.image.isPartial == true)
+        }
+        let task = manager.task(for: ImageRequest(url))
+        await loader.arrival(of: 3)
+        loader.answer(2, with: .success(.dot(size: 8)))
+        let error = await #expect(throws: ImageError.self) { try await task.image }
+        #expect(error?.code == .truncatedImage)
+    }
+
+    @Test("Whole images are the same for a display and for a load: one entry in memory")
+    func sharedEntry() async throws {
+        let loader = GatedLoader()
+        let manager = ImageManager(cache: DictionaryCache(), loader: loader, coders: ImageCoders([DotCoder()]))
+        let load = RecordingDisplay(manager).setImage(url)
+        await loader.arrival(of: 1)
+        loader.answer(0, with: .success(.dot(size: 8)))
+        _ = try await load.result.get()
+        #expect(try await manager.cachedImage(for: url) != nil)
+        _ = try await manager.image(for: url)
+        #expect(loader.calls.count == 1)
+    }
+}
