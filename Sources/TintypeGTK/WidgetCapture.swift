@@ -11,19 +11,23 @@ public import TintypeDisplay
         let (width, height) = (gtk_widget_get_width(widget), gtk_widget_get_height(widget))
         guard width > 0, height > 0, let paintable = gtk_widget_paintable_new(widget) else { return nil }
         defer { g_object_unref(UnsafeMutableRawPointer(paintable)) }
-        return image(of: paintable, width: Int(width), height: Int(height), in: widget)
+        let scale = Int(max(1, gtk_widget_get_scale_factor(widget)))
+        return image(of: paintable, width: Int(width), height: Int(height), scale: scale, in: widget)
     }
 
     /// Returns a paintable as a widget would draw it.
-    static func image(of paintable: OpaquePointer, width: Int, height: Int, in widget: WidgetPointer) -> Image? {
+    static func image(
+        of paintable: OpaquePointer, width: Int, height: Int, scale: Int = 1, in widget: WidgetPointer
+    ) -> Image? {
         guard let native = gtk_widget_get_native(widget), let renderer = gtk_native_get_renderer(native),
             let snapshot = gtk_snapshot_new()
         else { return nil }
+        gtk_snapshot_scale(snapshot, Float(scale), Float(scale))
         gdk_paintable_snapshot(paintable, snapshot, Double(width), Double(height))
-        let size = PixelSize(width: width, height: height)
+        let size = PixelSize(width: width * scale, height: height * scale)
         guard let node = gtk_snapshot_free_to_node(snapshot) else { return cleared(size) }
         defer { gsk_render_node_unref(node) }
-        var bounds = Placement.rect(0, 0, Double(width), Double(height))
+        var bounds = Placement.rect(0, 0, Double(size.width), Double(size.height))
         guard let texture = gsk_renderer_render_texture(renderer, node, &bounds) else { return nil }
         defer { g_object_unref(UnsafeMutableRawPointer(texture)) }
         return pixels(of: texture, size).map { Image(pixels: $0) }

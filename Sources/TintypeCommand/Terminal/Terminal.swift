@@ -71,7 +71,9 @@ struct Terminal: Sendable {
     /// Returns the sizes of the window in cells, each when the user has changed it (SIGWINCH), until the task that reads them is canceled.
     @Sendable static func sizes() -> AsyncStream<CellSize> {
         AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
-            let source = DispatchSource.makeSignalSource(signal: SIGWINCH, queue: DispatchQueue(label: "window"))
+            // Sendable: sources of libdispatch may be used from any thread.
+            nonisolated(unsafe) let source = DispatchSource.makeSignalSource(
+                signal: SIGWINCH, queue: DispatchQueue(label: "window"))
             source.setEventHandler {
                 guard let window = window(), let columns = count(window.ws_col), let rows = count(window.ws_row) else {
                     return
