@@ -60,7 +60,7 @@ internal import TintypeDisplay
         front.map { gtk_picture_get_content_fit(OpaquePointer($0)) == GTK_CONTENT_FIT_COVER } ?? false
     }
 
-    /// The pixels of an image per application pixel. A thumbnail has those of the screen, and is shown as large on every screen; any other image
+    /// The pixels of an image per application pixel. A thumbnail has the screen's, and is shown as large on every screen; any other image
     /// has its own.
     private func scale(of content: DisplayedImage, in slot: ImageSlot) -> Double {
         let image = content.image

@@ -8,9 +8,9 @@ public struct PlaybackSettings: Sendable, Hashable {
     public var isAutomatic = true
     /// The order of the frames.
     public var mode = PlaybackMode.normal
-    /// The speed, 1 for that of the image. See ``/Tintype/AnimatedImagePlayer/rate``.
+    /// The speed, 1 for the image's. See ``/Tintype/AnimatedImagePlayer/rate``.
     public var rate = 1.0
-    /// The number of passes, 0 to repeat forever; `nil`, the default, for that of the image.
+    /// The number of passes, 0 to repeat forever; `nil`, the default, for the image's.
     public var loopCount: Int?
     /// The way to handle frames that are late.
     public var lateFramePolicy = LateFramePolicy.neverSkip

@@ -11,7 +11,7 @@ public import TintypeLoading
 ///
 /// At most ``Configuration/maximumConcurrentDownloads`` transfers run at once. The others wait, in the order of their priority,
 /// which follows changes of ``LoadRequest/priority``. Connections are kept and reused. A slow host doesn't hold up others: those that wait for a host
-/// with more than half of the slots begin at once.
+/// with more than half of the slots start at once.
 ///
 /// A downloader closes its connections when it is released. ``shutdown()`` closes them earlier and waits for the end. The
 /// threads belong to the process and are shared by all downloaders.

@@ -58,7 +58,7 @@ public final class DiskCache: DiskCaching {
     private static let saveInterval = Duration.seconds(60)
     private let background = Lock(Background())
 
-    /// The work that was begun in the background.
+    /// The work in the background.
     private struct Background {
         var hasTimer = false
         var maintenance: Task<Void, Never>?
@@ -267,7 +267,7 @@ public final class DiskCache: DiskCaching {
         }
     }
 
-    /// Begins what a store brings: a save of the sizes a minute later, and, once in the life of the cache, maintenance.
+    /// Starts work that follows a store: a save of the sizes a minute later, and, once in the life of the cache, maintenance.
     private func workInBackground() {
         background.withLock { background in
             if background.maintenance == nil {

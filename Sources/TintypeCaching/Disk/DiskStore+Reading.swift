@@ -109,7 +109,7 @@ struct Aging {
     }
 
     /// Returns true if an entry has expired.
-    /// - Parameter modified: the time of the file, which is that of the last use.
+    /// - Parameter modified: the time of the file, its last use.
     func isExpired(_ description: EntryFile.Description, modified: Int64, sweeping: Bool = false) -> Bool {
         let entry = description.entry
         if let expires = entry.expires, expires.cacheTime <= time { return true }

@@ -219,7 +219,7 @@ final class DiskStore: Sendable {
         }
     }
 
-    /// The time of a store, which is later than that of the store before: entries of the same time would be evicted in any order.
+    /// The time of a store, which is later than the store before: entries of the same time would be evicted in any order.
     private func nextTime() -> Int64 {
         let time = time
         return lastStore.withLock { last in

@@ -146,7 +146,7 @@ enum EntryFile {
         return XXH3.hash128(payload) == footer.payloadChecksum ? .entry(description) : .damaged
     }
 
-    /// Returns true if the end of a file is that of a newer version, which is left alone.
+    /// Returns true if a newer version wrote the end of a file. Such a file is left alone.
     private static func isNewer(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard bytes.count >= 12 else { return false }
         var reader = ByteReader(UnsafeRawBufferPointer(rebasing: bytes.suffix(12)))

@@ -1,6 +1,6 @@
 /// The name of an entry's file: a 128-bit hash of the source, and a 64-bit hash of the variant, which is 0 for the original.
 ///
-/// All variants of a source have the same beginning and are in the same folder, so that a folder tells them completely.
+/// All variants of a source have the same prefix and are in the same folder, so that a folder tells them completely.
 struct EntryName: Hashable, Sendable {
     var source: UInt128
     var variant: UInt64
@@ -89,7 +89,7 @@ struct EntryName: Hashable, Sendable {
         self = name
     }
 
-    /// The name that a text begins with.
+    /// The name at the start of a text.
     fileprivate static func prefix(of text: UnsafePointer<CChar>) -> EntryName? {
         guard let high = number(text), let low = number(text + 16), text[32] == 45, let variant = number(text + 33)
         else { return nil }

@@ -25,14 +25,14 @@ struct EvictionHand: Sendable {
         var name: EntryName
         /// The space that the file takes.
         var size: Int
-        /// The time of the file, which is that of its last use, in microseconds since 1970.
+        /// The time of the file, its last use, in microseconds since 1970.
         var modified: Int64
     }
 
     /// A folder that is about to be listed.
     struct Visit: Sendable {
         var folder: Int
-        /// The number of changes when the visit began.
+        /// The number of changes at the start of the visit.
         fileprivate var changes: UInt32
     }
 
@@ -102,7 +102,7 @@ struct EvictionHand: Sendable {
         return visit(order[place])
     }
 
-    /// Begins a look at a folder.
+    /// Starts a look at a folder.
     func visit(_ folder: Int) -> Visit { Visit(folder: folder, changes: changes[folder]) }
 
     /// Takes the entries that a folder has, as it was listed.

@@ -57,7 +57,7 @@ struct FileError: Error, Sendable, CustomStringConvertible {
     let path: String
     let code: Int32
 
-    /// - Parameter code: the number of the error; without it, that of the last call to the system.
+    /// - Parameter code: the number of the error; without it, the error of the last system call.
     init(_ operation: String, _ path: String, _ code: Int32 = errno) {
         (self.operation, self.path, self.code) = (operation, path, code)
     }

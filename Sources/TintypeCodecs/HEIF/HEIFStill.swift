@@ -49,7 +49,7 @@ struct HEIFStill {
         self.info = info
     }
 
-    /// The metadata of the still image in a file, which is that of its sequence too; none where there is no such image.
+    /// The metadata of the still image in a file, which is its sequence's, too; none without such an image.
     static func metadata(of data: Data) -> ImageMetadata {
         let metadata = try? data.withBytes { bytes throws(ImageError) in
             guard let meta = TopLevelBoxes(bytes).first("meta") else { return ImageMetadata() }

@@ -14,7 +14,7 @@ struct JPEGGainMapWriter {
     private static let urn = Data("urn:iso:std:iso:ts:21496:-1\0".utf8)
     private static let xmpSignature = Data("http://ns.adobe.com/xap/1.0/\0".utf8)
 
-    /// - Parameter segments: those of the image's metadata.
+    /// - Parameter segments: the segments of the image's metadata.
     /// - Returns: `nil` if the file became larger than the options allow.
     func write(quality: Int, segments: [(marker: Int32, contents: Data)]) throws(ImageError) -> Data? {
         let gains = Image(pixels: map.pixels).with { $0.hasAlpha = false }

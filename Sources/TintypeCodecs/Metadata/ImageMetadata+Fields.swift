@@ -8,7 +8,7 @@ extension ImageMetadata {
     /// 100 degrees, and texts of more than 64 KB count as missing.
     /// - Complexity: O(bytes of the metadata)
     public var fields: Fields {
-        // The order is that of the Metadata Working Group, "Guidelines for Handling Image Metadata", version 2.0, section 3.
+        // The order follows the Metadata Working Group, "Guidelines for Handling Image Metadata", version 2.0, section 3.
         var fields = exif.map { Fields(exif: $0) } ?? Fields()
         let (newer, older) =
             isXMPStale
@@ -27,9 +27,9 @@ extension ImageMetadata {
 
     /// The description of a picture, and of the way in which it was taken, by Exif, XMP, and IPTC-IIM.
     ///
-    /// Exif comes first for a field that several of them have. If Exif doesn't have it, that of XMP counts, or that of IPTC-IIM if a program
+    /// Exif comes first for a field that several of them have. If Exif doesn't have it, XMP counts, or IPTC-IIM if a program
     /// that doesn't know XMP has changed it, which a digest in the file tells (Metadata Working Group, "Guidelines for Handling Image
-    /// Metadata", version 2.0). Texts are those of the file: they may have several lines, and characters that a terminal obeys.
+    /// Metadata", version 2.0). Texts are as the file has them: they may have several lines, and characters that a terminal obeys.
     public struct Fields: Sendable, Hashable {
         /// The time at which the picture was taken, or digitized if nothing else is known: the date and time on the clock of the camera, as
         /// far as it is known, to the nanosecond.

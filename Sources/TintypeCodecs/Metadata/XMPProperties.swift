@@ -3,7 +3,7 @@ internal import FoundationEssentials
 /// The simple values of the properties of an XMP packet (XMP, part 1, section 7; ISO 16684-1).
 ///
 /// A property is an attribute or an element of `rdf:Description`, with a text, or with several of them in `rdf:Alt`, `rdf:Bag`, or
-/// `rdf:Seq`. Names are those of their namespaces, whatever prefixes a packet gives them.
+/// `rdf:Seq`. Names count by their namespaces, not by the prefixes of a packet.
 struct XMPProperties {
     /// The properties that are read, with their names in RDF: the namespace, and the local name behind it.
     enum Property: String, CaseIterable {
@@ -70,7 +70,7 @@ struct XMPProperties {
     /// The property within which the packet is read; `nil` for one that isn't read.
     private var property: Property?
     private var text: [UInt8] = []
-    /// True if the value that is read is that of the default language.
+    /// True if the value that is read is in the default language.
     private var isDefault = false
 
     /// - Complexity: O(bytes)

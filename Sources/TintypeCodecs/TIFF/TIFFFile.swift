@@ -10,7 +10,7 @@ final class TIFFFile {
     let handle: OpaquePointer
     let info: ImageInfo
     let profile: Data?
-    /// Rows that lie together in the file: those of a strip or of a row of tiles.
+    /// Rows that lie together in the file: the rows of a strip or of a row of tiles.
     let rowsPerBand: Int
     /// The samples of the page; `nil` if libtiff converts them itself.
     let layout: TIFFLayout?

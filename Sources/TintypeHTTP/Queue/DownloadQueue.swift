@@ -14,7 +14,7 @@ public enum DownloadOrder: Sendable, Hashable, CaseIterable {
 /// starts the downloads that a method returns.
 ///
 /// No host holds up the others: of equal priorities, those of hosts with less than half of the slots begin first. And what a host has beyond half of
-/// the slots doesn't count while others wait, so that they begin at once: up to half as many as the limit in addition.
+/// the slots doesn't count while others wait, so that they start at once: up to half as many as the limit in addition.
 ///
 /// - Complexity: O(log *n*) in the waiting downloads, and O(*n*) in the hosts that they belong to.
 struct DownloadQueue: Sendable {
@@ -25,7 +25,7 @@ struct DownloadQueue: Sendable {
     private(set) var limit: Int
     /// The number of downloads of one host that may run at once.
     private let hostLimit: Int
-    /// A Boolean value that is true while no download may begin. Downloads that run continue.
+    /// A Boolean value that is true while no download may start. Downloads that run continue.
     private(set) var isSuspended = false
 
     private let order: DownloadOrder
@@ -139,7 +139,7 @@ struct DownloadQueue: Sendable {
         return started
     }
 
-    /// The host whose first download begins next; `nil` if none may begin.
+    /// The host whose first download is next; `nil` if none may start.
     private mutating func nextHost() -> String? {
         let isFull = active.count >= limit
         guard !waiting.isEmpty, !isFull || counts.values.reduce(0, { $0 + min($1, share) }) < limit else { return nil }

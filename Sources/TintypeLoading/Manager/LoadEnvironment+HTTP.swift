@@ -42,7 +42,7 @@ extension LoadEnvironment {
         guard request.cachePolicy == .http, let response, response.statusCode != nil else { return true }
         // The rules of HTTP have been asked already.
         guard error.code != .notCached else { return false }
-        // An answer of the source replaces the cached one, except that of a server in trouble.
+        // An answer of the source replaces the cached one, unless the server reports an error of its own.
         if let status = error.statusCode, !(500..<600).contains(status) { return false }
         return HTTPFreshness(response, now: configuration.date()).mayBeUsedWithoutSource
     }

@@ -166,7 +166,7 @@ struct EncodedOutput: Sendable {
     var encodeTime = StageTime.zero
     /// The number of the load that encoded the image.
     var encodedBy: Int?
-    /// The writes to disk that the load began.
+    /// The writes to disk of the load.
     let writes = DiskWrites()
 
     /// The first error of the writes, once all have ended.

@@ -183,7 +183,7 @@ struct MetadataFieldsTests {
         #expect(rebound.keywords == ["yes"])
     }
 
-    @Test("XMP in UTF-16, with and without a byte order mark", arguments: [true, false])
+    @Test("XMP in two-byte Unicode, with and without a byte order mark", arguments: [true, false])
     func utf16(isBigEndian: Bool) {
         let packet = MadeXMP.packet("<dc:subject><rdf:Bag><rdf:li>Zürich 🚋</rdf:li></rdf:Bag></dc:subject>")
         let bytes = packet.utf16.reduce(into: Data()) {

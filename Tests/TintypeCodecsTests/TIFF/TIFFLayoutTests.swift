@@ -59,7 +59,9 @@ struct TIFFLayoutTests {
         UInt8((Double(number) * 255 / Double(1 << bits - 1)).rounded())
     }
 
-    @Test("samples of 1 to 16 bits are read, together and in planes, in strips and in tiles", .capability("COD-62"), arguments: 1...16)
+    @Test(
+        "samples of 1 to 16 bits are read, together and in planes, in strips and in tiles", .capability("COD-62"),
+        arguments: 1...16)
     func bits(bits: Int) throws {
         try check(file(bits, 2), noise(3, bits: bits)) { [self] in
             SIMD4(level($0[0], bits), level($0[1], bits), level($0[2], bits), 255)
@@ -76,7 +78,9 @@ struct TIFFLayoutTests {
         #expect(deep.pixels.format == (bits > 8 ? .rgba16 : .rgba8))
     }
 
-    @Test("palettes of 1 to 16 bits are read, with the samples behind the index", .capability("COD-62"), arguments: [1, 2, 4, 5, 8, 16])
+    @Test(
+        "palettes of 1 to 16 bits are read, with the samples behind the index", .capability("COD-62"),
+        arguments: [1, 2, 4, 5, 8, 16])
     func palettes(bits: Int) throws {
         var generator = SeededRandom(seed: UInt64(bits))
         let colors = (0..<3).map { _ in (0..<1 << bits).map { _ in Int.random(in: 0...255, using: &generator) } }

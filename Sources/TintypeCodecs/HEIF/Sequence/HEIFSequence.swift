@@ -8,7 +8,7 @@ struct HEIFSequence {
     let alpha: HEVCTrack?
     /// True if colors are premultiplied in the file.
     let isPremultiplied: Bool
-    /// The description that the header gives. The size is that of the pictures before they are turned.
+    /// The description that the header gives. The size is the size of the pictures before they are turned.
     private(set) var info: ImageInfo
     /// The offset of the first byte behind all frames.
     let end: Int
