@@ -343,7 +343,9 @@ struct TerminalTests {
             // The server is found by its socket in the folder, which must not be gone.
             withExtendedLifetime(folder) { _ = try? run("tmux", server + ["kill-server"]) }
         }
-        let shown = "COLORTERM=truecolor '\(program)' show '\(file)' > /dev/tty; stty -a > '\(folder.path)/settings'; "
+        // `swift test` sets NO_COLOR.
+        let colors = "env -u NO_COLOR COLORTERM=truecolor"
+        let shown = "\(colors) '\(program)' show '\(file)' > /dev/tty; stty -a > '\(folder.path)/settings'; "
         let command = shown + "touch '\(folder.path)/done'; cat"
         #expect(try run("tmux", server + ["new-session", "-d", "-x", "40", "-y", "12", command]).status == 0)
         while !FileManager.default.fileExists(atPath: folder.path + "/done") {
@@ -352,13 +354,13 @@ struct TerminalTests {
         let screen = try run("tmux", server + ["capture-pane", "-e", "-p"]).output
         let rows = screen.split(separator: "\n").map(String.init).filter { $0.contains("▀") }
         #expect(rows.count == 2)
-        func colors(_ text: String, _ plane: Int) -> [String] {
+        func codes(_ text: String, _ plane: Int) -> [String] {
             text.components(separatedBy: "\(plane);2;").dropFirst().map { $0.prefix { $0 != "m" }.description }
                 .map { $0.split(separator: ";").prefix(3).joined(separator: ";") }
         }
         try #require(rows.count == 2)
-        #expect(colors(rows[0], 38) == ["255;0;0", "0;255;0", "0;0;255", "255;255;255"])
-        #expect(colors(rows[0], 48) == ["255;0;0", "0;255;0"])
+        #expect(codes(rows[0], 38) == ["255;0;0", "0;255;0", "0;0;255", "255;255;255"])
+        #expect(codes(rows[0], 48) == ["255;0;0", "0;255;0"])
         let settings = try String(contentsOfFile: folder.path + "/settings", encoding: .utf8)
         #expect(settings.contains(" icanon") && settings.contains(" echo "))
     }
