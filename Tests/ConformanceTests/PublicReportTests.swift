@@ -26,7 +26,9 @@ struct PublicReportTests {
         #expect(image.format != .pdf || image.alphas.count > 0 && image.colorCount > 1)
     }
 
-    @Test("bytes that begin like a JPEG go to its reader, which says what is missing: this one has no quantization tables")
+    @Test(
+        "bytes that begin like a JPEG go to its reader, which says what is missing: this one has no quantization tables"
+    )
     func unreadable() throws {
         let data = try PublicReport(name: "bug775218.jpg").data()
         let error = #expect(throws: ImageError.self) { try Image(data: data) }
@@ -120,7 +122,8 @@ struct PublicReport: Sendable, CustomTestStringConvertible {
 
     static let all = [
         PublicReport("ios18_tmap.heic", 96, 64),
-        PublicReport("rgb_palette_alpha.tiff", 400, 300, [Pixel(x: 5, y: 5, color: [0, 0, 0, 0])], isTranslucent: true),
+        PublicReport(
+            "rgb_palette_alpha.tiff", 400, 300, [Pixel(x: 5, y: 5, color: [0, 0, 0, 0])], isTranslucent: true),
         PublicReport("input_gray_4bit_matte.tiff", 70, 46, isTranslucent: true),
         PublicReport(
             "rgb4_extra0.tif", 56, 40,
@@ -129,7 +132,8 @@ struct PublicReport: Sendable, CustomTestStringConvertible {
                 Pixel(x: 5, y: 5, color: [23, 32, 27, 60], tolerance: 3),
             ], isTranslucent: true),
         PublicReport("cmyk_noadobe.jpg", 16, 16, [Pixel(x: 8, y: 8, color: [207, 69, 180, 255], tolerance: 2)]),
-        PublicReport("prog_samsung_noeoi_trailer.jpg", 200, 160, [Pixel(x: 8, y: 8, color: [255, 0, 0, 255], tolerance: 3)]),
+        PublicReport(
+            "prog_samsung_noeoi_trailer.jpg", 200, 160, [Pixel(x: 8, y: 8, color: [255, 0, 0, 255], tolerance: 3)]),
         PublicReport("x_ns0_elementtree.svg", 20, 10, [green]),
         PublicReport("x_long_comment.svg", 20, 10, [green]),
         PublicReport("logo.svgz", 736, 552),

@@ -11,7 +11,7 @@ struct GainMapPicture {
     private static let offset = 1.0 / 64
     /// The shares of red, green and blue in luminance (BT.709).
     private static let luminance = SIMD4<Float>(0.2126, 0.7152, 0.0722, 0)
-    /// What is hardly brighter than white needs no map.
+    /// The headroom below which an image needs no map, because it is hardly brighter than white.
     private static let leastHeadroom = 0.05
 
     /// - Parameters:

@@ -156,7 +156,8 @@ extension PNGChunks {
             && (output == header.size
                 || PixelBufferPool.footprint(of: header.size) / 4 <= PNGUnpackedRows.mostUnpackedForThumbnail)
         return try context.reserve(
-            output: output, format: format, isCopied: orientation != .up || profileName != nil || isHighDynamicRange, source: header.size,
+            output: output, format: format, isCopied: orientation != .up || profileName != nil || isHighDynamicRange,
+            source: header.size,
             bitmaps: header.isInterlaced ? format.bytesPerPixel / 4 : unpacksAtOnce ? 1 : 0,
             working: unpacksAtOnce ? PNGUnpackedRows.workingBytes(self) : [])
     }

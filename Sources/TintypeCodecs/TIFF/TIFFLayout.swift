@@ -155,7 +155,8 @@ struct TIFFAlpha {
 
     /// - Returns: `nil` for opaque pixels.
     init?(_ handle: OpaquePointer, _ color: TIFFLayout.Color, _ samples: Int) {
-        let extras = TIFFFile.array(handle, TIFFTAG_EXTRASAMPLES, count: UInt16.self, of: UInt16.self)
+        let extras =
+            TIFFFile.array(handle, TIFFTAG_EXTRASAMPLES, count: UInt16.self, of: UInt16.self)
             .map { $0.map(Int32.init) } ?? []
         let kinds = [EXTRASAMPLE_ASSOCALPHA, EXTRASAMPLE_UNASSALPHA]
         if let index = extras.firstIndex(where: kinds.contains), samples - extras.count + index >= color.samples {

@@ -29,8 +29,10 @@ final class TIFFSampleBands {
                 .limitExceeded, stage: .decode,
                 reason: "a strip of the TIFF file takes more than the limit of \(limits.maximumBytes)")
         }
-        guard layout.tileWidth != nil || layout.isPlanar || isWholeOnly(file)
-            || Int(TIFFScanlineSize(file.handle)) <= band else {
+        guard
+            layout.tileWidth != nil || layout.isPlanar || isWholeOnly(file)
+                || Int(TIFFScanlineSize(file.handle)) <= band
+        else {
             throw .corrupt("the rows of the TIFF file are longer than its samples")
         }
         guard tile >= 0, tile <= limits.maximumBytes.bytes else {

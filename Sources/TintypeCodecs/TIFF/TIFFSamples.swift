@@ -67,7 +67,8 @@ struct TIFFSamples {
         for x in 0..<count {
             let place = first + x * step
             switch sample {
-            case .float16: note(Double(Float16(bitPattern: row.loadUnaligned(fromByteOffset: place * 2, as: UInt16.self))))
+            case .float16:
+                note(Double(Float16(bitPattern: row.loadUnaligned(fromByteOffset: place * 2, as: UInt16.self))))
             case .float32: note(Double(row.loadUnaligned(fromByteOffset: place * 4, as: Float.self)))
             case .float64: note(row.loadUnaligned(fromByteOffset: place * 8, as: Double.self))
             default: return 0

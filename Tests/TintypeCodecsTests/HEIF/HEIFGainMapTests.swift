@@ -78,7 +78,9 @@ struct HEIFGainMapTests {
         #expect(abs(light(try gainMap.applied(to: image, headroom: 1)) / light(image) - 2) < 0.03)
     }
 
-    @Test("a gain map is applied where high dynamic range is asked for, also in thumbnails", .capability("COD-18", "COD-54"))
+    @Test(
+        "a gain map is applied where high dynamic range is asked for, also in thumbnails",
+        .capability("COD-18", "COD-54"))
     func asked() throws {
         let data = try file(description: Self.description)
         let bright = try HEIFCoder().decode(data) { $0.decodeToHDR = true }
@@ -91,7 +93,8 @@ struct HEIFGainMapTests {
         #expect(small.size.width == 16 && small.isHighDynamicRange && small.pixels.format == .rgbaFloat16)
         // Without parameters, and with colors that are kept, the image stays what it is.
         #expect(try !HEIFCoder().decode(file()) { $0.decodeToHDR = true }.isHighDynamicRange)
-        #expect(try !HEIFCoder().decode(data) { ($0.decodeToHDR, $0.keepsColorSpace) = (true, true) }.isHighDynamicRange)
+        #expect(
+            try !HEIFCoder().decode(data) { ($0.decodeToHDR, $0.keepsColorSpace) = (true, true) }.isHighDynamicRange)
     }
 
     @Test("an auxiliary image of a camera is a gain map without parameters")

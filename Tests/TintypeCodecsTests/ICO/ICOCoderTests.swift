@@ -70,7 +70,8 @@ struct ICOCoderTests {
         let packed = bitmap(9, 2, bits: 24, pixels + pixels + [0, 0, 0, 0x80])
         let padded = bitmap(9, 2, bits: 24, pixels + pixels + [0, 0, 0, 0, 0, 0x80, 0, 0])
         for bytes in [packed, padded] {
-            let image = try coder.decode(icon([(9, 24, bytes), (1, 24, bitmap(1, 1, bits: 24, [0, 0, 0, 0, 0, 0, 0, 0]))]))
+            let image = try coder.decode(
+                icon([(9, 24, bytes), (1, 24, bitmap(1, 1, bits: 24, [0, 0, 0, 0, 0, 0, 0, 0]))]))
             #expect(image.pixels[8, 0] == clear && image.pixels[7, 0].w == 255 && image.pixels[8, 1].w == 255)
         }
     }

@@ -46,7 +46,9 @@ struct JPEGEndTests {
             RasterSamples.gradient(120, 90), as: .jpeg, options: EncodeOptions(progressive: true))
         let last = try #require(data.ranges(of: [0xFF, 0xDA]).last)
         expectCode(.truncatedImage) { try coder.decode(Data(data[..<last.lowerBound])) }
-        expectCode(.corruptImage) { try coder.decode(Data(data[..<last.lowerBound] + [0xFF, 0x63, 0, 2] + data[last.lowerBound...])) }
+        expectCode(.corruptImage) {
+            try coder.decode(Data(data[..<last.lowerBound] + [0xFF, 0x63, 0, 2] + data[last.lowerBound...]))
+        }
     }
 
     @Test("bytes between the beginning and the first segment are skipped", .capability("FMT-01"))

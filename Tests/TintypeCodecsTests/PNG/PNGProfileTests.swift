@@ -86,11 +86,13 @@ struct PNGProfileTests {
         let bytes = [UInt8(number >> 8), UInt8(number & 0xFF)]
         let file = HandmadePNG(
             width: 1, height: 1, bitDepth: 16, colorType: 2, chunks: [("cICP", [9, transfer, 0, 1])],
-            rows: [bytes + bytes + bytes]).data
+            rows: [bytes + bytes + bytes]
+        ).data
         #expect(try coder.info(file).isHighDynamicRange)
         let shown = try coder.decode(file)
         let expected = TransferCurves.sRGBValue(ToneMapping.rolledOff(nits) / 203) * 255
-        #expect(abs(Double(shown.pixels[0, 0].x) - expected) <= 2 && shown.colorSpace == .sRGB && !shown.isHighDynamicRange)
+        #expect(
+            abs(Double(shown.pixels[0, 0].x) - expected) <= 2 && shown.colorSpace == .sRGB && !shown.isHighDynamicRange)
         let bright = try coder.decode(file) { $0.decodeToHDR = true }
         #expect(bright.pixels.format == .rgbaFloat16 && bright.isHighDynamicRange && bright.colorSpace == .extendedSRGB)
         #expect(abs(Double(bright.pixels.component(x: 0, y: 0).x) - TransferCurves.sRGBValue(nits / 203)) < 0.01)

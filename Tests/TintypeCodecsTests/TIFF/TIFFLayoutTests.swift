@@ -59,7 +59,9 @@ struct TIFFLayoutTests {
         UInt8((Double(number) * 255 / Double(1 << bits - 1)).rounded())
     }
 
-    @Test("samples of 1 to 16 bits are read, together and in planes, in strips and in tiles", .capability("COD-62"), arguments: 1...16)
+    @Test(
+        "samples of 1 to 16 bits are read, together and in planes, in strips and in tiles", .capability("COD-62"),
+        arguments: 1...16)
     func bits(bits: Int) throws {
         try check(file(bits, 2), noise(3, bits: bits)) { [self] in
             SIMD4(level($0[0], bits), level($0[1], bits), level($0[2], bits), 255)
@@ -76,7 +78,9 @@ struct TIFFLayoutTests {
         #expect(deep.pixels.format == (bits > 8 ? .rgba16 : .rgba8))
     }
 
-    @Test("palettes of 1 to 16 bits are read, with the samples behind the index", .capability("COD-62"), arguments: [1, 2, 4, 5, 8, 16])
+    @Test(
+        "palettes of 1 to 16 bits are read, with the samples behind the index", .capability("COD-62"),
+        arguments: [1, 2, 4, 5, 8, 16])
     func palettes(bits: Int) throws {
         var generator = SeededRandom(seed: UInt64(bits))
         let colors = (0..<3).map { _ in (0..<1 << bits).map { _ in Int.random(in: 0...255, using: &generator) } }
@@ -98,13 +102,13 @@ struct TIFFLayoutTests {
 
     @Test("the header and the pixels are refused alike, with the reason")
     func refusals() throws {
-        var noColors = file(8, 3)
-        noColors.palette = []
+        // Of more bits, libtiff makes gray.
+        let noColors = file(4, 3)
         for (file, samples, code) in [
             (file(24, 1), 1, ImageError.Code.formatNotEnabled), (file(8, 32_803), 1, .formatNotEnabled),
             (file(8, 2), 2, .corruptImage), (noColors, 1, .corruptImage),
         ] {
-            let data = file.data(noise(samples, bits: 8))
+            let data = file.data(noise(samples, bits: 4))
             expectCode(code) { try coder.info(data) }
             expectCode(code) { try coder.decode(data) }
         }

@@ -293,24 +293,6 @@ struct WebPCoderTests {
         #expect(try coder.info(try encode(try photo(8, 8))).colorProfile == nil)
     }
 
-    @Test("a profile behind the pixels changes their colours, in one piece and as they arrive")
-    func lateProfile() throws {
-        let wide = try ProfileSamples.wide()
-        let data = try encode(photo(40, 30).with { $0.colorSpace = ColorSpace(name: "x", profile: wide) })
-        let profile = try #require(data.firstRange(of: Array("ICCP".utf8)))
-        let pixels = try #require(data.firstRange(of: Array("VP8L".utf8)))
-        let late =
-            data[..<profile.lowerBound] + data[pixels.lowerBound...] + data[profile.lowerBound..<pixels.lowerBound]
-        let whole = try coder.decode(data)
-        #expect(try coder.decode(Data(late)).pixels == whole.pixels)
-        let decoder = try coder.progressiveDecoder(options: DecodeOptions(), context: DecodeContext())
-        for byte in late {
-            try decoder.append(Data([byte]))
-            _ = try decoder.preview()
-        }
-        #expect(try decoder.finish().pixels == whole.pixels)
-    }
-
     @Test("colours of an embedded profile become sRGB, still and moving, unless their space is to be kept")
     func colorConversion() throws {
         let profile = try ProfileSamples.wide()

@@ -67,7 +67,8 @@ struct ImageCodersTests {
     private let context = DecodeContext()
     private let dot = Data("DOT 5".utf8)
 
-    @Test("a coder that writes everything stands first in the list, and gets what no other writes", .capability("COD-06"))
+    @Test(
+        "a coder that writes everything stands first in the list, and gets what no other writes", .capability("COD-06"))
     func catchAllWriter() throws {
         let image = Image(pixels: try MutablePixelBuffer(size: PixelSize(width: 1, height: 1), cleared: true).freeze())
         let unheardOf = ImageFormat(rawValue: "unheard-of")

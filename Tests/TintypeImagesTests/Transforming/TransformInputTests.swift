@@ -195,7 +195,8 @@ struct TransformInputTests {
             #expect(kept.properties.sourceSize == properties.sourceSize && kept.properties.sourceOrientation == .right)
             #expect(kept.properties.decodeOptions == properties.decodeOptions && kept.scale == 2)
             let bare = try image.transformed(transformer.withoutMetadata())
-            #expect(bare.pixels == kept.pixels && bare.scale == 2 && bare.isTransformed && bare.hasAlpha == kept.hasAlpha)
+            #expect(
+                bare.pixels == kept.pixels && bare.scale == 2 && bare.isTransformed && bare.hasAlpha == kept.hasAlpha)
             #expect(bare.metadata == ImageMetadata() && bare.format == nil && bare.properties.sourceSize == nil)
             #expect(bare.properties.sourceOrientation == .up && bare.properties.decodeOptions == DecodeOptions())
             #expect(transformer.withoutMetadata().key != transformer.key && !transformer.withoutMetadata().hasEmptyKey)
