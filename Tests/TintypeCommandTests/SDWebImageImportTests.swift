@@ -128,6 +128,31 @@ struct SDWebImageImportTests {
         #expect(await disk.entry(forKey: ImageKey(source: key))?.data == Data("small".utf8))
     }
 
+    @Test(
+        "The key of a transformer stands before the extension of the path, as SDWebImage has it", .capability("TRF-K"),
+        arguments: [
+            ("image.png", "image-K.png"), ("image", "image-K"), (".image", ".image-K"), ("image.", "image.-K"),
+            ("Test/image.png", "Test/image-K.png"),
+            ("http://foo/image.png?foo=bar#mark", "http://foo/image-K.png?foo=bar#mark"),
+            ("http://foo/image", "http://foo/image-K"), ("http://foo/.image", "http://foo/.image-K"),
+            ("ftp://root:password@foo.com/image.png", "ftp://root:password@foo.com/image-K.png"),
+            ("http://foo.com", "http://foo.com-K"), ("http://foo/a?b=c.png", "http://foo/a?b=c.png-K"),
+        ])
+    func transformedKey(key: String, expected: String) {
+        #expect(SDWebImageName.key(key, transformedBy: "K") == expected)
+    }
+
+    @Test("Images of a transformer are found by the list of the URLs alone, if its key is given", .capability("TRF-K"))
+    func transformer() async throws {
+        let (url, transformer) = ("https://example.org/a.png", "SDImageBlurTransformer(5.000000)")
+        let key = SDWebImageName.key(url, transformedBy: transformer)
+        try write(Data("plain".utf8), SDWebImageName.fileName(forKey: url))
+        try write(Data("blurred".utf8), SDWebImageName.fileName(forKey: key))
+        try await run([url], "--transformer", transformer, "--json")
+        #expect(try report()["entries"] as? Int == 2)
+        #expect(await disk.entry(forKey: ImageKey(source: key))?.data == Data("blurred".utf8))
+    }
+
     @Test("An import goes on where it was; entries that exist stay; it can move the files", .capability("CPA-04"))
     func resumes() async throws {
         try fillOld()

@@ -37,7 +37,7 @@ struct ICOMask {
     var isComplete: Bool { lastByte <= min(bytes.count, end ?? .max) }
 
     /// True if there is no mask: another image has its place, or the file ends before it.
-    var isAbsent: Bool { start >= bytes.count || end.map { $0 < min(lastByte, bytes.count) } ?? false }
+    var isAbsent: Bool { start == bytes.count || end.map { $0 < min(lastByte, bytes.count) } ?? false }
 
     /// The pixels without those that the mask hides. A mask that is not complete hides none.
     func apply(to pixels: PixelBuffer, pool: PixelBufferPool) throws(ImageError) -> PixelBuffer {

@@ -42,7 +42,7 @@ extension GainMapParameters {
             guard !image.isAnimated, !image.isPartial else { return image }
             return try apply(parameters, to: image, headroom: nil, context, map: map)
         } catch {
-            guard error.isDamage || error.code == .transformFailed else { throw error }
+            guard error.isDamage || [.transformFailed, .formatNotEnabled].contains(error.code) else { throw error }
             return image
         }
     }

@@ -25,6 +25,13 @@ extension CacheCommand {
             completion: .file())
         var list: String
 
+        @Option(
+            name: .customLong("transformer"),
+            help: ArgumentHelp(
+                "The key of a transformer, such as SDImageBlurTransformer(5.000000), whose images are imported under SDWebImage's keys for them.",
+                valueName: "key"))
+        var transformers: [String] = []
+
         @Flag(help: "Remove the imported files, and directories that become empty.")
         var move = false
 
@@ -43,6 +50,7 @@ extension CacheCommand {
             let capacity = maxSize?.bytes ?? DiskCache.Configuration(directory: options.directory).capacity
             try await options.withCache(console, capacity: capacity) { disk throws(ImageError) in
                 var run = SDWebImageImport(disk, removesFiles: move)
+                run.transformers = transformers
                 defer { console.showStatus("") }
                 try await run.run(directory, keys: try URLList([], file: list)) { done, total in
                     guard done.isMultiple(of: 64) || done == total else { return }

@@ -5,11 +5,15 @@ import TintypeImages
 
 @testable import TintypeCodecs
 
-extension WebPCoderTests {
-    @Test("a profile behind the pixels changes their colours, in one piece and as they arrive")
+@Suite("WebP profiles", .timeLimited)
+struct WebPProfileTests {
+    let coder = WebPCoder()
+
+    @Test("a profile behind the pixels changes their colors, in one piece and as they arrive")
     func lateProfile() throws {
         let wide = try ProfileSamples.wide()
-        let data = try encode(photo(40, 30).with { $0.colorSpace = ColorSpace(name: "x", profile: wide) })
+        let image = try RasterSamples.gradient(40, 30).with { $0.colorSpace = ColorSpace(name: "x", profile: wide) }
+        let data = try coder.encode(image, as: .webp, options: EncodeOptions(lossless: true))
         let profile = try #require(data.firstRange(of: Array("ICCP".utf8)))
         let pixels = try #require(data.firstRange(of: Array("VP8L".utf8)))
         let late =

@@ -78,6 +78,8 @@ struct SDWebImageImport {
     var disk: DiskCache
     /// True to remove the imported files, and directories that become empty.
     var removesFiles: Bool
+    /// The keys of transformers whose images are imported, too.
+    var transformers: [String] = []
     var imported = CacheUsage()
     /// The number of files whose images the cache had already.
     var existing = 0
@@ -99,7 +101,9 @@ struct SDWebImageImport {
         var files = try SDWebImageFiles(in: directory)
         var found: [(key: String, file: SDWebImageFiles.File)] = []
         while let key = try await keys.next() {
-            if let file = files.take(key) { found.append((key, file)) }
+            for key in [key] + transformers.map({ SDWebImageName.key(key, transformedBy: $0) }) {
+                if let file = files.take(key) { found.append((key, file)) }
+            }
         }
         (foreign, unknown) = (files.foreign, files.unknown)
         found.sort { $0.file.modified > $1.file.modified }

@@ -10,6 +10,17 @@ enum SDWebImageName {
         return suffix.isEmpty || suffix.utf16.count > longestExtension ? name : "\(name).\(suffix)"
     }
 
+    /// Returns the key under which SDWebImage stores an image that a transformer made: the key of the transformer stands before the extension of the
+    /// path, or at the end of a key without one.
+    static func key(_ key: String, transformedBy transformer: String) -> String {
+        let path = path(ofKey: key)
+        let name = path.lastIndex(of: "/").map { path[path.index(after: $0)...] } ?? path
+        guard let dot = name.lastIndex(of: "."), dot != name.startIndex, name.index(after: dot) < name.endIndex else {
+            return "\(key)-\(transformer)"
+        }
+        return "\(key[..<dot])-\(transformer)\(key[dot...])"
+    }
+
     /// Returns the name that SDWebImage 3 gives the file of a key: 32 lowercase hexadecimal digits.
     static func legacyFileName(forKey key: String) -> String {
         // It takes the key for a C string, which ends with the first NUL.
@@ -30,16 +41,18 @@ enum SDWebImageName {
 
     /// The extension of the last part of the path, of a URL without its query, and else of the whole key.
     private static func pathExtension(ofKey key: String) -> String {
-        var path = key[...]
-        if key.utf8.allSatisfy(isAllowedInURL) {
-            path = path.prefix { $0 != "?" && $0 != "#" }
-            if let scheme = path.firstRange(of: "://") {
-                // A host isn't a path: `http://example.org` has no extension.
-                path = path[scheme.upperBound...].drop { $0 != "/" }
-            }
-            return trimmed(pathExtension(of: unescaped(path)))
-        }
-        return trimmed(pathExtension(of: key))
+        let path = path(ofKey: key)
+        return trimmed(pathExtension(of: isURL(key) ? unescaped(path) : key))
+    }
+
+    private static func isURL(_ key: String) -> Bool { key.utf8.allSatisfy(isAllowedInURL) }
+
+    /// The path of a URL; the whole of another key.
+    private static func path(ofKey key: String) -> Substring {
+        guard isURL(key) else { return key[...] }
+        let path = key.prefix { $0 != "?" && $0 != "#" }
+        // A host is no path: `http://example.org` has no extension.
+        return path.firstRange(of: "://").map { path[$0.upperBound...].drop { $0 != "/" } } ?? path
     }
 
     private static func pathExtension(of path: String) -> String {
