@@ -69,6 +69,7 @@ public final class LayeredImageCache<Memory: MemoryCaching, Disk: DiskCaching>: 
     ///   - entry: the encoded image with its properties.
     ///   - key: the key.
     ///   - isCurrent: the condition. Returns true to store.
+    /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``.
     public func store(
         _ entry: DiskCacheEntry, forKey key: ImageKey, while isCurrent: @escaping @Sendable () -> Bool
     ) async throws(ImageError) {

@@ -10,6 +10,7 @@ public struct NoDiskCache: DiskCaching {
     ///   - entry: the encoded image with its properties.
     ///   - key: the key.
     ///   - isCurrent: the condition. Returns true to store.
+    /// - Throws: Only other implementations do.
     public func store(
         _ entry: DiskCacheEntry, forKey key: ImageKey, while isCurrent: @escaping @Sendable () -> Bool
     ) async throws(ImageError) {}

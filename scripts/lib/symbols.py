@@ -10,7 +10,8 @@ import sys
 
 FUNCTIONS = {"swift.init", "swift.method", "swift.type.method", "swift.func", "swift.subscript", "swift.type.subscript"}
 # Requirements of the standard library, whose parameters everybody knows.
-KNOWN = re.compile(r"^(hash\(into:\)|encode\(to:\)|init\(from:\)|next\(isolation:\)|init\((raw|string|array|dictionary|integer)\w*:\))$")
+KNOWN = re.compile(
+    r"^(hash\(into:\)|encode\(to:\)|init\(from:\)|next\(isolation:\)|init\((raw|string|array|dictionary|integer)\w*:\))$")
 SETTERS = "Each parameter sets the property of the same name."
 
 
@@ -24,7 +25,13 @@ def declared(text):
 def throws(symbol):
     """True if the function itself throws, and not only a closure that it takes."""
     text = "".join(part["spelling"] for part in symbol["declarationFragments"])
-    return re.search(r"\)\s*(?:async\s+)?throws(?:\([\w.]+\))?\s*(?:->|where|$)", text) is not None and symbol["kind"]["identifier"] != "swift.property"
+    end, depth = text.find("("), 0
+    while 0 <= end < len(text):
+        depth += {"(": 1, ")": -1}.get(text[end], 0)
+        end += 1
+        if depth == 0:
+            break
+    return re.match(r"\s*(async\s+)?throws\b", text[end:]) is not None
 
 
 def is_inherited(symbol):

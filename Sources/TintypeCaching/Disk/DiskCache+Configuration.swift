@@ -34,6 +34,7 @@ extension DiskCache {
         /// Entries are found all the same: by a digest of the whole URL. Only listings show less.
         public var keepsCompleteURLs = false
 
+        /// The event that starts the age of an entry.
         public enum Expiry: String, Sendable, Hashable, CaseIterable {
             /// When the entry was read or written last.
             case byAccess
@@ -43,7 +44,7 @@ extension DiskCache {
             case byCreation
         }
 
-        /// Creates a configuration; each parameter sets the property of its name.
+        /// Creates a configuration. Each parameter sets the property of the same name.
         ///
         /// Without a directory, it is ``defaultDirectory``.
         public init(
