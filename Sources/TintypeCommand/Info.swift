@@ -97,7 +97,7 @@ struct InfoReport: Encodable {
         if decoding { try Self.decode(file.data, hint, coders, context) }
     }
 
-    /// Reads only the header of the file, or all of it if the frames can only be counted so.
+    /// Reads only the header of the file, or all of it if only that tells the frames or the metadata.
     private static func header(
         of file: inout InputFile, _ hint: ImageFormat?, _ coders: ImageCoders, _ context: DecodeContext
     ) throws(ImageError) -> ImageInfo {
@@ -106,7 +106,8 @@ struct InfoReport: Encodable {
             try file.read(upTo: wanted)
             do throws(ImageError) {
                 let info = try coders.info(of: file.data, hint: hint, context: context)
-                if info.isComplete || file.isAtEnd { return info }
+                // JPEG XL may have its metadata behind the last frame.
+                if info.isComplete && info.format != .jxl || file.isAtEnd { return info }
             } catch {
                 guard error.code == .truncatedImage, !file.isAtEnd else { throw error }
             }

@@ -115,7 +115,7 @@ extension Double {
 extension Int {
     /// The sensitivity; `nil` if it is unknown.
     init?(iso value: Double?) {
-        guard let value, value >= 1, value <= Double(UInt32.max) else { return nil }
+        guard let value, value >= 1, value < Double(UInt32.max) else { return nil }
         self = Int(value)
     }
 }

@@ -66,6 +66,7 @@ struct MetadataFieldsTests {
     func numbers() {
         #expect(fields(MadeExif(exif: [(0x8827, .short([65_535])), (0x8832, .long([102_400]))])).iso == 102_400)
         #expect(fields(MadeExif(exif: [(0x8833, .long([800]))])).iso == 800)
+        #expect(fields(MadeExif(exif: [(0x8833, .long([Int(UInt32.max)]))])).iso == nil)
         #expect(fields(MadeExif(exif: [(0x8827, .short([100, 0]))])).iso == 100)
         #expect(fields(MadeExif(exif: [(0x829D, .signed([(28, 10)]))])).aperture == 2.8)
         #expect(fields(MadeExif(exif: [(0x829D, .signed([(-28, 10)]))])).aperture == nil)
@@ -183,7 +184,7 @@ struct MetadataFieldsTests {
         #expect(rebound.keywords == ["yes"])
     }
 
-    @Test("XMP in two-byte Unicode, with and without a byte order mark", arguments: [true, false])
+    @Test("XMP with two bytes a character, with and without a byte order mark", arguments: [true, false])
     func utf16(isBigEndian: Bool) {
         let packet = MadeXMP.packet("<dc:subject><rdf:Bag><rdf:li>Zürich 🚋</rdf:li></rdf:Bag></dc:subject>")
         let bytes = packet.utf16.reduce(into: Data()) {
