@@ -85,26 +85,11 @@ struct ManyEntries {
         for (count, place) in zip([small, count], places) {
             var samples = [Sample(), Sample(), Sample(), Sample()]
             for round in 0..<(isSmoke ? 1 : 7) {
-                let numbers = try Self.runChild(place, known: count / 2 + round)
+                let numbers = try runChild(["--open", place, "\(count / 2 + round)"], expecting: 4)
                 for (index, number) in numbers.enumerated() { samples[index].add(number) }
             }
             row(["\(count)"] + samples.map { format($0.median, digits: 2) })
         }
-    }
-
-    private static func runChild(_ place: String, known: Int) throws -> [Double] {
-        let process = Process()
-        process.executableURL = URL(
-            fileURLWithPath: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
-        process.arguments = ["--open", place, "\(known)"]
-        let pipe = Pipe()
-        process.standardOutput = pipe
-        try process.run()
-        let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        let numbers = String(decoding: output, as: UTF8.self).split { " \n".contains($0) }.compactMap { Double($0) }
-        guard process.terminationStatus == 0, numbers.count == 4 else { fail("the process that opens ended early") }
-        return numbers
     }
 
     /// What such a process does: opens, reads one entry, and stores another one; prints what that took.
@@ -120,11 +105,6 @@ struct ManyEntries {
         let afterStore = residentBytes()
         print(hit / 1e6, Double(afterHit - memory) / 1e6, store / 1e6, Double(afterStore - memory) / 1e6)
         await cache.flush()
-    }
-
-    private static func residentBytes() -> Int {
-        let fields = ((try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? "").split(separator: " ")
-        return (fields.count > 1 ? Int(fields[1]) ?? 0 : 0) * Int(sysconf(Int32(_SC_PAGESIZE)))
     }
 
     // MARK: Eviction
