@@ -182,7 +182,8 @@ struct SourceFetch: Sendable {
             var whole = message
             whole.validators = nil
             loaded = try await call(whole, in: job)
-            guard !loaded.isNotModified else { throw .uselessConfirmation(loaded.statusCode) }
+            // Without a status: it is no answer about the image, so that the cached one may still be used.
+            guard !loaded.isNotModified else { throw .uselessConfirmation(nil) }
         }
         return loaded
     }
