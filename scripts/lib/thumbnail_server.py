@@ -76,7 +76,7 @@ def main(program, folder):
         finally:
             server.terminate()
             server.wait(timeout=30)
-        server, port = start(program, cache)
+        server, port = start(program, f"{cache}/public")  # A cache of its own, without what the first server has loaded.
         try:
             expect("an address of the own network", get(port, url=picture, width=200)[0], 400)
         finally:
