@@ -9,7 +9,7 @@ import TintypeTesting
 struct WebPCoderTests {
     let coder = WebPCoder()
 
-    private func encode(_ image: Image, lossless: Bool = true, quality: Double = 0.85) throws -> Data {
+    func encode(_ image: Image, lossless: Bool = true, quality: Double = 0.85) throws -> Data {
         var options = EncodeOptions(quality: quality)
         options.lossless = lossless
         return try coder.encode(image, as: .webp, options: options)
