@@ -51,10 +51,11 @@ struct PartialImageTests {
     func sharedEntry() async throws {
         let loader = GatedLoader()
         let manager = ImageManager(cache: DictionaryCache(), loader: loader, coders: ImageCoders([DotCoder()]))
-        let load = RecordingDisplay(manager).setImage(url)
+        let display = RecordingDisplay(manager)
+        let load = display.setImage(url)
         await loader.arrival(of: 1)
         loader.answer(0, with: .success(.dot(size: 8)))
-        _ = try await load.result.get()
+        #expect(try await load.result.get().image.isIdentical(to: #require(display.shown[.image]?.image)))
         #expect(try await manager.cachedImage(for: url) != nil)
         _ = try await manager.image(for: url)
         #expect(loader.calls.count == 1)

@@ -240,8 +240,9 @@ final class ImageLoad: Sendable {
             throw error
         }
         var image = result.value.image
-        // An animation that plays already goes on.
-        if let animation = await previews.end(.success(result.bytes.data)), image.isAnimated {
+        // An animation that plays already goes on, and ends where its file does.
+        let end: Result<Data, ImageError> = image.isPartial ? .failure(.endsTooEarly) : .success(result.bytes.data)
+        if let animation = await previews.end(end), image.isAnimated, animation.isPartial == image.isPartial {
             image = image.with(animation)
         }
         return PipelineOutput(
@@ -378,4 +379,10 @@ final class ImageLoad: Sendable {
             return nil
         }
     }
+}
+
+extension ImageError {
+    /// The reason why an animation of which a part is shown has no more frames.
+    fileprivate static let endsTooEarly = ImageError(
+        .truncatedImage, stage: .decode, reason: "the image ends too early")
 }

@@ -79,11 +79,11 @@ final class LoadPreviews: Sendable {
     }
 
     /// Ends the previews.
-    /// - Returns: the animation that the previews had, if all of it has arrived.
+    /// - Returns: the animation that the previews had.
     @discardableResult func end(_ result: Result<Data, ImageError>) async -> AnimatedImage? {
         await worker.end()
         guard let decoding = state.withLock({ $0.decoding }) else { return nil }
         await decoding.endAnimation(result, on: load.environment.configuration.processing)
-        return decoding.animation.flatMap { $0.isPartial ? nil : $0 }
+        return decoding.animation
     }
 }
