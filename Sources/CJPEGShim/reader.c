@@ -24,6 +24,8 @@ struct tintype_jpeg_reader {
     // The number of scans that have been read completely, and a bit for each component that they have.
     int whole_scans;
     unsigned seen_components;
+    // Set if these scans have everything of the picture.
+    int has_all_scans;
     // What a second frame header behind the picture would change before libjpeg refuses it.
     boolean is_progressive;
     int components;
@@ -229,12 +231,12 @@ static int is_unfinished(tintype_jpeg_reader *reader) {
 tintype_jpeg_status tintype_jpeg_consume(tintype_jpeg_reader *reader, int steps, int maximum_scans) {
     j_decompress_ptr decoder = &reader->decoder;
     if (setjmp(reader->failure)) {
-        // What follows a whole picture is no part of it.
+        // What follows a whole picture is no part of it. A scan that failed may have changed what libjpeg knows of the others.
         if (reader->whole_scans) {
             decoder->progressive_mode = reader->is_progressive;
             decoder->num_components = reader->components;
         }
-        int is_whole = reader->whole_scans && !is_unfinished(reader);
+        int is_whole = reader->has_all_scans;
         if (!reader->ran_out && !is_whole) return reader->status;
         if (!is_whole) reader->missing_data = 1;
         if (!reader->whole_scans || reader->is_cut) return reader->status;
@@ -253,6 +255,7 @@ tintype_jpeg_status tintype_jpeg_consume(tintype_jpeg_reader *reader, int steps,
             for (int index = 0; index < decoder->comps_in_scan; index++) {
                 reader->seen_components |= 1u << decoder->cur_comp_info[index]->component_index;
             }
+            reader->has_all_scans = !is_unfinished(reader);
         }
         if (event == JPEG_REACHED_EOI) return TINTYPE_JPEG_OK;
         if (event == JPEG_SUSPENDED) return TINTYPE_JPEG_SUSPENDED;

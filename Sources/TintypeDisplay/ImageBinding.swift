@@ -82,16 +82,20 @@
     @discardableResult public func retry(in slot: ImageSlot = .image) -> DisplayLoad? {
         guard let load = slots[slot]?.load, case .failure = load.end, var request = load.request else { return nil }
         request.retriesFailed = true
-        return setImage(request, in: slot, settings: load.settings)
+        var settings = load.settings
+        settings.onEvent = nil  // It was told the end.
+        return setImage(request, in: slot, settings: settings)
     }
 
     /// Loads the images of all slots again whose load failed, unless the manager remembers the failure, for a display that appears again.
     package func repeatFailed() {
         for state in slots.values {
             guard let load = state.load, case .failure(let error)? = load.end, !error.isCancellation,
-                let request = load.request
+                let request = load.request, isCurrent(load)
             else { continue }
-            _ = setImage(request, in: load.slot, settings: load.settings)
+            var settings = load.settings
+            settings.onEvent = nil  // It was told the end.
+            _ = setImage(request, in: load.slot, settings: settings)
         }
     }
 
@@ -101,7 +105,8 @@
     /// canceled isn't repeated.
     public func reload() {
         for (slot, state) in slots {
-            guard let load = state.load, let request = load.request, load.isOutdated else { continue }
+            // What an earlier slot's display does may have replaced it.
+            guard let load = state.load, let request = load.request, load.isOutdated, isCurrent(load) else { continue }
             if load.end == nil {
                 load.restart()
             } else if case .success = load.end {

@@ -14,7 +14,10 @@ public struct ImageTransition: Sendable {
 
     /// A direction in a display.
     public enum Axis: Sendable, Hashable, CaseIterable {
-        case horizontal, vertical
+        /// The axis from left to right.
+        case horizontal
+        /// The axis from top to bottom.
+        case vertical
     }
 
     /// A side of a display.

@@ -32,7 +32,9 @@ internal import TintypeDisplay
 
     /// Shows an image at once; `nil` shows nothing. What is shown already stays, and goes on playing.
     func show(_ image: Image?, scale: Double) {
-        endTransition(isFinished: false)
+        // Told last: the program may show another image then.
+        let ended = transition.take()
+        defer { ended?.completion(false) }
         isEmptied = image == nil
         guard !isShown(image, scale: scale) else { return }
         if player == nil || player?.image !== image?.animation || scale != self.scale {
@@ -51,7 +53,9 @@ internal import TintypeDisplay
         _ image: Image, scale: Double, with transition: ImageTransition, completion: @escaping @MainActor (Bool) -> Void
     ) {
         let (previous, isShown) = (texture, isShown(image, scale: scale))
+        let ended = self.transition.take()
         show(image, scale: scale)
+        defer { ended?.completion(false) }
         guard transition.duration > .zero, !isShown else { return completion(true) }
         self.transition = Transition(transition: transition, previous: previous, completion: completion)
     }

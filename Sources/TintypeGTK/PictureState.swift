@@ -14,7 +14,7 @@ internal import TintypeDisplay
     private let mainSlot: ImageSlot
     /// True if assistive technology was told that the widget is loading.
     private(set) var isBusy = false
-    private var hasReason = false
+    private var shownReason: String?
     private var motionHandler: gulong = 0
 
     /// - Parameters:
@@ -201,10 +201,11 @@ internal import TintypeDisplay
     /// Shows the reason of a failure, where the program has no tooltip.
     private func updateTooltip(_ widget: WidgetPointer) {
         let reason = failureReason
-        guard reason != nil || hasReason else { return }
-        guard hasReason || gtk_widget_get_tooltip_text(widget) == nil else { return }
+        guard reason != shownReason,
+            gtk_widget_get_tooltip_text(widget).map({ String(cString: $0) }) == shownReason
+        else { return }
         gtk_widget_set_tooltip_text(widget, reason)
-        hasReason = reason != nil
+        shownReason = reason
     }
 
     private func removeStandIns() {

@@ -17,6 +17,7 @@ public struct PlaybackSettings: Sendable, Hashable {
     /// The memory for frames that are kept decoded. See ``/Tintype/AnimatedImagePlayer/maximumBufferSize``.
     public var maximumBufferSize: ByteCount?
 
+    /// Creates settings with the defaults.
     public init() {}
 
     /// Gives a player the settings that differ from those that it has.

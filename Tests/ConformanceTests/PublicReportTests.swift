@@ -133,7 +133,7 @@ struct PublicReport: Sendable, CustomTestStringConvertible {
             ], isTranslucent: true),
         PublicReport("cmyk_noadobe.jpg", 16, 16, [Pixel(x: 8, y: 8, color: [207, 69, 180, 255], tolerance: 2)]),
         PublicReport(
-            "prog_samsung_noeoi_trailer.jpg", 200, 160, [Pixel(x: 8, y: 8, color: [255, 0, 0, 255], tolerance: 3)]),
+            "prog_samsung_noeoi_trailer.jpg", 200, 160, [Pixel(x: 8, y: 8, color: [220, 40, 41, 255], tolerance: 3)]),
         PublicReport("x_ns0_elementtree.svg", 20, 10, [green]),
         PublicReport("x_long_comment.svg", 20, 10, [green]),
         PublicReport("logo.svgz", 736, 552),

@@ -60,4 +60,30 @@ struct PartialImageTests {
         _ = try await manager.image(for: url)
         #expect(loader.calls.count == 1)
     }
+
+    @Test("A part of an image takes the place of no whole image in the caches", .capability("3.8"))
+    func keepsWhole() async throws {
+        let (loader, cache) = (GatedLoader(), DictionaryCache())
+        let manager = ImageManager(cache: cache, loader: loader, coders: ImageCoders([CutCoder(), DotCoder()]))
+        loader.answer(0, with: .success(.dot(size: 8)))
+        loader.answer(1, with: .success(LoadedData(data: Data("cut".utf8), url: url)))
+        _ = try await manager.image(for: url)
+        await manager.flush()
+        let display = RecordingDisplay(manager)
+        let load = display.setImage(ImageRequest(url, cachePolicy: .reload))
+        #expect(try await load.result.get().image.isPartial)
+        await manager.flush()
+        #expect(manager.memoryImage(for: url)?.size.width == 8 && cache.now.disk.count == 1)
+    }
+
+    @Test("A part of an image stays one when a transformer keeps nothing else")
+    func transformed() throws {
+        struct Plain: ImageTransformer {
+            let key = "plain"
+            var preservesMetadata: Bool { false }
+            func transform(_ image: Image) throws -> Image { Image(pixels: image.pixels) }
+        }
+        #expect(try Image.square(4).with { $0.isPartial = true }.transformed(Plain()).isPartial)
+        #expect(try !Image.square(4).transformed(Plain()).isPartial)
+    }
 }

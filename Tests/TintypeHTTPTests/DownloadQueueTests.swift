@@ -201,6 +201,16 @@ struct DownloadQueueTests {
         #expect(queue.move(99, toHost: "c") == [] && queue.running == [2, 3, 4])
     }
 
+    @Test(
+        "Downloads that move to another host let at most half as many as the limit start in addition",
+        .capability("3.10"))
+    func redirected() {
+        var queue = DownloadQueue(limit: 6, order: .firstInFirstOut)
+        var started = add(String(repeating: "a", count: 40), to: &queue)
+        while let ticket = started.popLast() { started += queue.move(ticket, toHost: "b") }
+        #expect(queue.running.count == 9)
+    }
+
     /// The same, as a plain list that is sorted whenever something is to start.
     private struct Model {
         let order: DownloadOrder

@@ -17,7 +17,7 @@ LIMITS = ROOT / "scripts/lib/declarations.tsv"
 TARGETS = ("Tintype", "TintypeImages", "TintypeCodecs", "TintypeCaching", "TintypeLoading", "TintypeDisplay", "TintypeHTTP",
            "TintypeIsolation")
 TYPE = re.compile(r"\b(?:struct|class|enum|actor|protocol|typealias) ")
-PUBLIC = re.compile(r"^\s*(?:@\w+(?:\([^)]*\))? )*(?:nonisolated(?:\(\w+\))? )?(?:public|open)\b(?!\(set\))(?! (?:import|extension)\b)")
+PUBLIC = re.compile(r"^\s*(?:@\w+(?:\([^)]*\))? )*(?:nonisolated(?:\(\w+\))? )?(?:public (?!import |extension )|open (?:class|func|var) )")
 SCOPE = re.compile(r"^\s*(?:@\w+(?:\([^)]*\))? )*(?:public |open |package |private |fileprivate |internal )?(?:final |indirect )*"
                    r"(?:struct|class|enum|actor|protocol|extension) ([\w.]+)")
 

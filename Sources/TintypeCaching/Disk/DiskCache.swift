@@ -173,6 +173,7 @@ public final class DiskCache: DiskCaching {
     }
 
     /// Removes everything. The images are gone when the call returns, even in a task that is cancelled.
+    /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``.
     public func removeAll() async throws(ImageError) {
         order.cancel { _ in true }
         try await inOrder(nil) { store throws(ImageError) in try store.removeAll() }
@@ -182,6 +183,7 @@ public final class DiskCache: DiskCaching {
     /// Removes entries that have expired, and those that exceed limits that were lowered, and looks for files that a crash left behind.
     ///
     /// It works in slices, between which others store.
+    /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``.
     @discardableResult public func removeExpired() async throws(ImageError) -> CacheUsage {
         await drain()
         var sweep = CacheUsage()

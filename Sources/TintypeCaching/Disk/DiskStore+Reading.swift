@@ -35,7 +35,10 @@ extension DiskStore {
         do throws(FileError) {
             let file = try directory.read(
                 name, for: key, withoutWaiting: payloadCodec == nil ? limit : limit.map { _ in 0 })
-            guard let (data, status, contents) = file else { return .none }
+            guard let (data, status, contents) = file else {
+                // The kept descriptor may be of a directory that was removed, and made anew by others.
+                return limit != nil && directory.isRemoved ? .unknown : .none
+            }
             func stale(isDamaged: Bool) -> DiskLookup {
                 .stale(StaleFile(name: name, status: status, isDamaged: isDamaged))
             }

@@ -143,7 +143,9 @@ extension DiskStore {
     func removeLeftovers() {
         guard let directory = preparedDirectory else { return }
         let bound = time - Self.leftoverAge
-        for file in (try? directory.list(".")) ?? [] where file.hasPrefix("\(Self.sizesFile).") {
+        let prefix = "\(Self.sizesFile)."
+        for file in (try? directory.list(".")) ?? []
+        where file.hasPrefix(prefix) && WriterName.isValid(String(file.dropFirst(prefix.count))) {
             _ = try? directory.remove(file) { $0.modified < bound }
         }
     }

@@ -123,8 +123,12 @@ final class DiskStore: Sendable {
 
     /// Lets the next store open and prepare the directory again.
     func forget(_ old: OpenDirectory) {
-        hand.withLock { $0.areSizesKnown = false }
-        directory.withLock { if $0 === old { $0 = nil } }
+        let isKnown = directory.withLock { known in
+            guard known === old else { return false }
+            known = nil
+            return true
+        }
+        if isKnown { hand.withLock { $0.areSizesKnown = false } }
     }
 
     /// Forgets the directory if the path leads to another one, or none, by now, or it may not be written to any more.
@@ -141,11 +145,21 @@ final class DiskStore: Sendable {
         if try directory.exists(Self.marker) { return true }
         do throws(FileError) {
             try directory.makeFolder(EntryName.root)
-            if try directory.list(EntryName.root).isEmpty { try directory.write(Data(), to: Self.marker) }
+            if try hasOnlyEntries(directory) { try directory.write(Data(), to: Self.marker) }
         } catch {
             guard error.isMissing else { throw error }
         }
         return try directory.exists(Self.marker)
+    }
+
+    /// True for a folder of entries that is empty, or has folders of stores that another process overtook with a clearing.
+    private func hasOnlyEntries(_ directory: OpenDirectory) throws(FileError) -> Bool {
+        for name in try directory.list(EntryName.root) {
+            guard EntryName.isFolder(name) else { return false }
+            let files = try directory.list("\(EntryName.root)/\(name)")
+            guard files.allSatisfy({ EntryName($0) != nil || WriterName.isUnfinished($0) }) else { return false }
+        }
+        return true
     }
 
     /// Marks the directory as one whose contents can be made again (Cache Directory Tagging Specification, bford.info/cachedir), or

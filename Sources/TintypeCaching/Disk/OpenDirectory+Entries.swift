@@ -68,7 +68,11 @@ extension OpenDirectory {
             let isWhole = end.withUnsafeBytes { EntryFile.Footer($0, fileSize: status.size) } != nil
             if !isWhole { return (end, status) }
         }
-        guard let data = OpenFile.contents(of: file, count: status.size) else { throw failure() }
+        guard let data = OpenFile.contents(of: file, count: status.size) else {
+            // The medium is bad. The status is of the file that was read: another may have its name by now.
+            guard errno == EIO else { throw failure() }
+            return (Data(), status)
+        }
         return (data, status)
     }
 
@@ -78,7 +82,9 @@ extension OpenDirectory {
         let file = name.withPath { openForReading($0) }
         guard file >= 0 else { return nil }
         defer { close(file) }
-        guard let status = FileStatus(of: file), status.isRegular else { return nil }
+        guard let status = FileStatus(of: file), status.isRegular,
+            status.owner == owner || status.owner == geteuid()
+        else { return nil }
         func end(_ count: Int) -> Data? {
             let count = min(count, status.size)
             return OpenFile.contents(of: file, from: status.size - count, count: count)

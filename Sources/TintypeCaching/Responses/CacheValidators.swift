@@ -4,16 +4,20 @@ public import FoundationEssentials
 ///
 /// They belong to the URL that gave them. Another URL may use the same ones for other bytes.
 public struct CacheValidators: Sendable, Hashable, Codable {
+    /// The `ETag` of the response, with its quotes.
     public var entityTag: String?
+    /// The `Last-Modified` date of the response, as the server spelled it.
     public var lastModified: String?
     /// The digest of the URL that gave them; `nil` if that is the URL of the request. A digest, because URLs may have secrets.
     var owner: String?
 
+    /// Creates validators. Each parameter sets the property of the same name.
     public init(entityTag: String? = nil, lastModified: String? = nil) {
         self.entityTag = entityTag
         self.lastModified = lastModified
     }
 
+    /// True if there is nothing to ask a server with.
     public var isEmpty: Bool { entityTag == nil && lastModified == nil }
 
     /// True if they have no control characters, which would end a header field.

@@ -77,6 +77,8 @@ public struct JPEGGainMap: Sendable, Equatable {
 }
 
 extension JPEGSegments {
+    private static let mostPictures = 16
+
     /// The places of the pictures after the first that have arrived, in the order of the index.
     fileprivate func pictures(in bytes: UnsafeRawBufferPointer) -> [Range<Int>] {
         guard let index = pictureIndex, let reader = ExifReader(UnsafeRawBufferPointer(rebasing: bytes[index])),
@@ -85,7 +87,9 @@ extension JPEGSegments {
         // Each entry has 16 bytes: attributes, size, offset from the start of the index, and two numbers of other entries.
         var pictures: [Range<Int>] = []
         var behind = 0
-        for entry in stride(from: entries.lowerBound + 16, to: entries.upperBound - 15, by: 16).reversed() {
+        let places = stride(from: entries.lowerBound + 16, to: entries.upperBound - 15, by: 16)
+        // Real files have a handful, and each is looked through.
+        for entry in places.prefix(Self.mostPictures).reversed() {
             guard let size = reader.long(entry + 4), let offset = reader.long(entry + 8), size > 0 else { continue }
             behind += size
             // Programs that change metadata leave offsets wrong. The pictures are still at the end of the file.

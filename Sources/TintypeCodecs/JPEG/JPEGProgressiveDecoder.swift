@@ -56,17 +56,17 @@ final class JPEGProgressiveDecoder: ProgressiveDecoder {
     }
 
     func finish() throws(ImageError) -> Image {
-        try JPEGCoder.brightened(try finishPicture(), data, options, context)
+        let picture = try finishPicture()
+        // The gain map is decoded within the budget, which mustn't wait for this decoder.
+        plan?.reservation.release()
+        return try JPEGCoder.brightened(picture, data, options, context)
     }
 
     private func finishPicture() throws(ImageError) -> Image {
         do throws(ImageError) {
             reader.end()
             if !decodesAtEnd { try advance() }
-            guard let plan, !decodesAtEnd else {
-                plan?.reservation.release()
-                return try decodeWhole()
-            }
+            guard let plan, !decodesAtEnd else { return try decodeWhole() }
             if plan.hasMultipleScans {
                 try reader.startOutput()
                 sink = try plan.makeSink()
@@ -81,6 +81,7 @@ final class JPEGProgressiveDecoder: ProgressiveDecoder {
     }
 
     private func decodeWhole() throws(ImageError) -> Image {
+        plan?.reservation.release()
         var options = options
         options.decodeToHDR = false
         return try JPEGCoder().decode(data, options: options, context: context).with { $0.decodeOptions = self.options }

@@ -38,8 +38,11 @@ extension ImageMetadata {
         /// moment. Otherwise `timeZone`, `calendar`, and `date` are `nil`, because the moment is unknown. To assume a time zone, use
         /// `Calendar.date(from:)` of a Gregorian calendar.
         public var captureDate: DateComponents?
+        /// The manufacturer of the camera.
         public var cameraMake: String?
+        /// The model of the camera.
         public var cameraModel: String?
+        /// The model of the lens.
         public var lensModel: String?
         /// The exposure time in seconds, greater than 0.
         public var exposureTime: Double?
@@ -51,11 +54,15 @@ extension ImageMetadata {
         public var focalLength: Double?
         /// The place of the camera. Don't show it to others without consent.
         public var place: Place?
+        /// The title of the picture.
         public var title: String?
+        /// The caption of the picture.
         public var description: String?
         /// The people who made the picture.
         public var authors: [String] = []
+        /// The copyright notice.
         public var copyright: String?
+        /// The subjects of the picture.
         public var keywords: [String] = []
         /// The rating by the user: 1 to 5, 0 for none, −1 for a rejected picture (XMP, part 1, section 8.4).
         public var rating: Int?
@@ -74,7 +81,7 @@ extension ImageMetadata {
             /// Meters above sea level, negative below.
             public var altitude: Double?
 
-            /// Creates a place; `nil` if the latitude or longitude is out of range.
+            /// Creates a place; `nil` if the latitude or longitude is out of range. Each parameter sets the property of the same name.
             public init?(latitude: Double, longitude: Double, altitude: Double? = nil) {
                 guard abs(latitude) <= 90, abs(longitude) <= 180 else { return nil }
                 self.latitude = latitude

@@ -157,11 +157,14 @@ struct XMLTokens {
             guard offset < bytes.count, [UInt8(ascii: "\""), UInt8(ascii: "'")].contains(bytes[offset]),
                 let end = bytes[(offset + 1)...].firstIndex(of: bytes[offset])
             else { return nil }
+            guard attributes.count < Self.mostAttributes else { return nil }
             attributes.append(
                 Attribute(name: name, value: Text(bytes: bytes[(offset + 1)..<end], hasReferences: true)))
             offset = end + 1
         }
     }
+
+    private static let mostAttributes = 1_000
 
     private mutating func name() -> Name? {
         let name = bytes[offset...].prefix { $0 > 0x20 && !"/>=<\"'".utf8.contains($0) }

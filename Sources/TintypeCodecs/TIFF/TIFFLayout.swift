@@ -11,7 +11,7 @@ struct TIFFLayout {
     enum Sample: Equatable {
         /// Of 1 to 16 bits. Those that don't fill bytes follow each other from the high bits on (TIFF 6.0, section 8).
         case uint(bits: Int)
-        case int16, uint32, int32, float16, float32, float64
+        case uint32, int32, float16, float32, float64
     }
 
     let color: Color
@@ -33,6 +33,10 @@ struct TIFFLayout {
         let converted = [PHOTOMETRIC_YCBCR, PHOTOMETRIC_LOGL, PHOTOMETRIC_LOGLUV]
         guard Int32(TIFFFile.short(handle, TIFFTAG_COMPRESSION)) != COMPRESSION_OJPEG, !converted.contains(photometric)
         else { return nil }
+        // The library for it takes memory for the size that the data states, and ends the process if there is none.
+        guard Int32(TIFFFile.short(handle, TIFFTAG_COMPRESSION)) != COMPRESSION_JBIG else {
+            throw Self.unsupported("data in JBIG")
+        }
         guard let color = Self.color(handle, photometric) else {
             throw Self.unsupported("colors of the kind \(photometric) (PhotometricInterpretation)")
         }
@@ -44,6 +48,12 @@ struct TIFFLayout {
         tileWidth = TIFFIsTiled(handle) != 0 ? Int(TIFFFile.long(handle, TIFFTAG_TILEWIDTH)) : nil
         alpha = TIFFAlpha(handle, color, samplesPerPixel)
         self.color = color
+        // The limits on pixels expect a few samples for each.
+        guard samplesPerPixel <= Self.mostSamples else {
+            throw ImageError(
+                .limitExceeded, stage: .decode,
+                reason: "the pixels of the TIFF file have \(samplesPerPixel) samples; the limit is \(Self.mostSamples)")
+        }
         guard samplesPerPixel >= color.samples else {
             throw .corrupt("the pixels of the TIFF file have \(samplesPerPixel) samples, fewer than their colors")
         }
@@ -52,6 +62,8 @@ struct TIFFLayout {
             throw Self.unsupported("tiles that end within a byte")
         }
     }
+
+    private static let mostSamples = 64
 
     private static func unsupported(_ what: String) -> ImageError {
         ImageError(.formatNotEnabled, stage: .decode, reason: "the TIFF file has \(what), which are not read")
@@ -79,12 +91,12 @@ struct TIFFLayout {
         case (1...16, _) where isInteger && (!isLab || bits == 8 || bits == 16): return .uint(bits: bits)
         // Lab's a and b are signed, and some writers say so of the whole pixel.
         case (8, SAMPLEFORMAT_INT): return .uint(bits: 8)
-        case (16, SAMPLEFORMAT_INT) where isLab: return .uint(bits: 16)
+        // Other programs show the bits of such numbers without their sign.
+        case (16, SAMPLEFORMAT_INT): return .uint(bits: 16)
         case (_, _) where color == .palette: break
         case (32, SAMPLEFORMAT_IEEEFP): return .float32
         case (64, SAMPLEFORMAT_IEEEFP): return .float64
         case (_, _) where isLab: break
-        case (16, SAMPLEFORMAT_INT): return .int16
         case (32, _) where isInteger: return .uint32
         case (32, SAMPLEFORMAT_INT): return .int32
         case (16, SAMPLEFORMAT_IEEEFP): return .float16
@@ -113,7 +125,7 @@ struct TIFFLayout {
     var bitsPerSample: Int {
         switch sample {
         case .uint(let bits): bits
-        case .int16, .float16: 16
+        case .float16: 16
         case .uint32, .int32, .float32: 32
         case .float64: 64
         }

@@ -2,7 +2,7 @@
 internal import CTIFF
 internal import TintypeImages
 
-/// The numbers that mean black and white in samples of 32 bits, with a sign, or of floating point.
+/// The numbers that mean black and white in samples of 32 bits, or of floating point.
 ///
 /// Colors go from 0 to 1 (Adobe Photoshop TIFF Technical Note 3), or to the largest integer. Gray often has measurements: without a
 /// statement of the file (SMinSampleValue and SMaxSampleValue of TIFF 6.0, section 19), numbers from 0 to 255 are shown as they are, and
@@ -30,7 +30,7 @@ struct TIFFSampleRange {
                 let largest = isGray ? try maximum() : 1
                 self = largest > Self.mostOfUnit ? Self.bytes : Self.unit
             }
-        case .uint32, .int32, .int16:
+        case .uint32, .int32:
             self = isGray && !isAlpha ? Self.bytes : TIFFSampleRange(black: 0, white: Self.largest(layout.sample))
         case .uint: self = Self.unit
         }
@@ -38,7 +38,6 @@ struct TIFFSampleRange {
 
     private static func largest(_ sample: TIFFLayout.Sample) -> Double {
         switch sample {
-        case .int16: Double(Int16.max)
         case .int32: Double(Int32.max)
         default: Double(UInt32.max)
         }

@@ -56,7 +56,7 @@ struct TIFFSamples {
         case .float32: each(Float.self, to: target, spacing: 3) { sane($0) }
         case .float64: each(Double.self, to: target, spacing: 3) { sane(Float($0)) }
         // No layout has them.
-        case .int16, .uint32, .int32, .float16: break
+        case .uint32, .int32, .float16: break
         }
     }
 
@@ -88,7 +88,7 @@ struct TIFFSamples {
         }
     }
 
-    /// Writes the levels of numbers of 32 bits, of floating point, or of 16 bits with a sign.
+    /// Writes the levels of numbers of 32 bits, or of floating point.
     @inline(__always)
     private func eachNumber<Level>(
         _ sample: TIFFLayout.Sample, to target: UnsafeMutablePointer<Level>, _ levels: TIFFSampleRange.Levels,
@@ -96,7 +96,6 @@ struct TIFFSamples {
     ) {
         switch sample {
         case .uint: break
-        case .int16: each(Int16.self, to: target) { level(levels[Double($0)]) }
         case .uint32: each(UInt32.self, to: target) { level(levels[Double($0)]) }
         case .int32: each(Int32.self, to: target) { level(levels[Double($0)]) }
         case .float16: each(UInt16.self, to: target) { level(levels[Double(Float16(bitPattern: $0))]) }

@@ -220,6 +220,7 @@ struct Transfer: Sendable {
             var answer = LoadedData.notModified(
                 url: url, validators: validators.isEmpty ? nil : validators, statusCode: response.statusCode)
             answer.headers = response.headers
+            if variesOnUnknownFields(response, to: request, message.fields) { answer.headers["Vary"] = "*" }
             return answer
         }
         // The rest of an interrupted transfer stands for all of it.

@@ -142,7 +142,10 @@ struct DownloadQueue: Sendable {
     /// The host whose first download is next; `nil` if none may start.
     private mutating func nextHost() -> String? {
         let isFull = active.count >= limit
-        guard !waiting.isEmpty, !isFull || counts.values.reduce(0, { $0 + min($1, share) }) < limit else { return nil }
+        // Downloads that move to another host could let any number start.
+        guard !waiting.isEmpty, active.count < limit + limit / 2,
+            !isFull || counts.values.reduce(0, { $0 + min($1, share) }) < limit
+        else { return nil }
         var best: (host: String, place: Place)?
         var next = waiting.startIndex
         while next < waiting.endIndex {

@@ -23,6 +23,7 @@ public protocol ImageCoder: Sendable {
 
     /// Returns true if the coder writes a format: by default, one of ``encodableFormats``. A coder that writes whatever it is asked for, the program's own
     /// formats included, returns true for all of them.
+    /// - Parameter format: the format of the file.
     func canEncode(_ format: ImageFormat) -> Bool
 
     /// Returns the information in the header. The bytes may be only the beginning of a file.

@@ -15,6 +15,7 @@ public struct ImageMetadata: Sendable, Hashable {
     /// has stated that.
     package var iptcDigest: Data?
 
+    /// Creates metadata. Each parameter sets the property of the same name.
     public init(exif: Data? = nil, xmp: Data? = nil, iptc: Data? = nil) {
         self.exif = exif
         self.xmp = xmp

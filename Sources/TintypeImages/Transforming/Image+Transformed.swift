@@ -38,7 +38,9 @@ extension Image {
     func applying(_ transformer: any ImageTransformer) throws -> Image {
         try TransformContext.current.checkCancellation()
         let result = try transformer.transform(firstFrame).with { $0.isTransformed = true }
-        guard transformer.preservesMetadata else { return result }
+        guard transformer.preservesMetadata else {
+            return result.with { $0.isPartial = $0.isPartial || isPartial }
+        }
         let (source, defaults) = (properties, Properties())
         return result.with { new in
             if new.format == nil { new.format = source.format }

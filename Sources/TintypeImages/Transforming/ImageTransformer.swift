@@ -108,5 +108,6 @@ extension ImageTransformer {
     public func withoutMetadata() -> some ImageTransformer { TransformerWithoutMetadata(base: self) }
 
     /// Returns a sequence of this transformer and another one.
+    /// - Parameter next: the transformer to apply afterwards.
     public func then(_ next: any ImageTransformer) -> ImageTransformers { ImageTransformers([self, next]) }
 }

@@ -39,6 +39,7 @@ public struct SharedStages: OptionSet, Sendable, Hashable {
     public static let decode = SharedStages(rawValue: 2)
     /// The work of the transformer.
     public static let transform = SharedStages(rawValue: 4)
+    /// Encoding.
     public static let encode = SharedStages(rawValue: 8)
 }
 

@@ -62,7 +62,7 @@ struct EncodedLoad: Sendable {
             return cached
         }
         // What was made of bytes that are still current is current, too.
-        if var cached, case .notModified = made.freshness, cached.entry.isOfSameVersion(as: made.image.response) {
+        if var cached, case .notModified = made.freshness, cached.entry.validators == made.bytes?.entry.validators {
             cached.entry.response = made.image.response
             cached.entry.created = environment.configuration.date()
             (cached.made, cached.freshness) = (made, .notModified)
@@ -73,8 +73,7 @@ struct EncodedLoad: Sendable {
         }
         let entry = DiskCacheEntry(
             data: encoded.data, created: environment.configuration.date(), mimeType: format.mimeType,
-            validators: environment.isFile(request.url) ? made.bytes?.entry.validators : nil,
-            response: made.image.response)
+            validators: made.bytes?.entry.validators, response: made.image.response)
         return EncodedOutput(
             entry: entry, info: encoded.info, source: made.source, freshness: made.freshness, made: made,
             encodeTime: time, encodedBy: load.trace.id)
@@ -175,12 +174,5 @@ struct EncodedOutput: Sendable {
             if let error = await made?.writes.error { return error }
             return await writes.error
         }
-    }
-}
-
-extension DiskCacheEntry {
-    /// True if a response describes the version that the entry was made of, as far as its server tells versions apart.
-    fileprivate func isOfSameVersion(as other: StoredResponse?) -> Bool {
-        ["etag", "last-modified"].allSatisfy { response?.headers[$0] == other?.headers[$0] }
     }
 }

@@ -228,7 +228,7 @@ final class ImageLoad: Sendable {
                 }
                 if let decoded = await previews.image(of: bytes) { return decoded }
                 return try await decoded(bytes, job, progressive: previews.decoding(of: bytes))
-            }, onUpdate: { previews.receive($0) })
+            }, onUpdate: { previews.receive($0) }, isWhole: { !$0.image.isPartial })
         if key.policy.ignoresAge, key.queriesOtherVariants, environment.ownCoder == nil {
             steps.substitute = { [self] () throws(ImageError) in try await imageOfLargerVariant(job) }
         }
@@ -241,8 +241,8 @@ final class ImageLoad: Sendable {
         }
         var image = result.value.image
         // An animation that plays already goes on, and ends where its file does.
-        let end: Result<Data, ImageError> = image.isPartial ? .failure(.endsTooEarly) : .success(result.bytes.data)
-        if let animation = await previews.end(end), image.isAnimated, animation.isPartial == image.isPartial {
+        let animation = await previews.end(.success(result.bytes.data), isCut: image.isPartial)
+        if let animation, image.isAnimated, animation.isPartial == image.isPartial {
             image = image.with(animation)
         }
         return PipelineOutput(
@@ -379,10 +379,4 @@ final class ImageLoad: Sendable {
             return nil
         }
     }
-}
-
-extension ImageError {
-    /// The reason why an animation of which a part is shown has no more frames.
-    fileprivate static let endsTooEarly = ImageError(
-        .truncatedImage, stage: .decode, reason: "the image ends too early")
 }

@@ -79,11 +79,11 @@ final class LoadPreviews: Sendable {
     }
 
     /// Ends the previews.
-    /// - Returns: the animation that the previews had.
-    @discardableResult func end(_ result: Result<Data, ImageError>) async -> AnimatedImage? {
+    /// - Parameter isCut: true if the data isn't a whole image.
+    /// - Returns: the animation that the previews had, if it is made of the data.
+    @discardableResult func end(_ result: Result<Data, ImageError>, isCut: Bool = false) async -> AnimatedImage? {
         await worker.end()
         guard let decoding = state.withLock({ $0.decoding }) else { return nil }
-        await decoding.endAnimation(result, on: load.environment.configuration.processing)
-        return decoding.animation
+        return await decoding.endAnimation(result, isCut: isCut, on: load.environment.configuration.processing)
     }
 }

@@ -94,18 +94,30 @@ final class ProgressiveDecoding: Sendable {
     }
 
     /// Ends the animation with all bytes, or with the reason why they didn't come.
-    func endAnimation(_ result: Result<Data, ImageError>, on queue: WorkQueue) async {
-        guard animation != nil else { return }
-        let end: @Sendable (Result<Data, ImageError>, @escaping @Sendable () -> Bool) -> Void = {
-            [self] result, isCancelled in
-            _ = try? pass(isCancelled) { state in state.animation.end(result) }
-        }
+    /// - Parameter isCut: true if the bytes aren't a whole image.
+    /// - Returns: the animation, if it is made of the bytes.
+    func endAnimation(
+        _ result: Result<Data, ImageError>, isCut: Bool, on queue: WorkQueue
+    ) async -> AnimatedImage? {
+        guard animation != nil else { return nil }
         do throws(ImageError) {
             let data = try result.get()
             // Reads the whole file.
-            try await queue.perform { isCancelled in end(.success(data), isCancelled) }
+            return try await queue.perform { [self] isCancelled throws(ImageError) in
+                try pass(isCancelled) { state in
+                    guard isCut else {
+                        state.animation.end(result)
+                        return state.animation.image
+                    }
+                    let hasArrived = state.data?.isAll(of: data.count) == true
+                    if hasArrived { _ = state.animation.extend(data) }
+                    state.animation.end(.failure(.endsTooEarly))
+                    return hasArrived ? state.animation.image : nil
+                }
+            }
         } catch {
-            end(.failure(error)) { false }
+            _ = try? pass({ false }) { state in state.animation.end(.failure(error)) }
+            return nil
         }
     }
 
@@ -125,4 +137,10 @@ final class ProgressiveDecoding: Sendable {
             }
         }
     }
+}
+
+extension ImageError {
+    /// The reason why an animation of which a part is shown has no more frames.
+    fileprivate static let endsTooEarly = ImageError(
+        .truncatedImage, stage: .decode, reason: "the image ends too early")
 }

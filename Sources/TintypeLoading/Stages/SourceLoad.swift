@@ -36,6 +36,8 @@ struct SourceLoad: Sendable {
         /// Makes the value of something else on disk, where the disk has no original that is of use.
         var substitute: (@Sendable () async throws(ImageError) -> Result<Value>?)?
         var onUpdate: @Sendable (LoadUpdate) -> Void
+        /// False for a part of an image, which replaces nothing.
+        var isWhole: @Sendable (Value) -> Bool = { _ in true }
     }
 
     /// Returns the value of the original, or of another variant on disk.
@@ -47,7 +49,7 @@ struct SourceLoad: Sendable {
         do throws(ImageError) {
             let value = try await steps.decode(bytes)
             if fetched.isAnswer { environment.shared.failures.withLock { $0.remove(decodeFailure) } }
-            if request.storesAnything, fetched.isNew { await replaceVariants(with: bytes) }
+            if request.storesAnything, fetched.isNew, steps.isWhole(value) { await replaceVariants(with: bytes) }
             if case .stale(.revalidating) = fetched.freshness, !Task.isCancelled { revalidateInBackground() }
             return Result(value: value, bytes: bytes, freshness: fetched.freshness)
         } catch {

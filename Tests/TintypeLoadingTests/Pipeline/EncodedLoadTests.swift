@@ -206,6 +206,35 @@ struct EncodedLoadTests {
         #expect(bench.coder.encoded.count == 1)
     }
 
+    @Test("a source that confirms its newer version renews no bytes of an older one")
+    func otherVersion() async throws {
+        let (now, calls) = (Lock(Date(timeIntervalSince1970: 1_000_000)), Lock(0))
+        var configuration = ImageManager.Configuration.still
+        configuration.date = { now.withLock { $0 } }
+        configuration.cachePolicy = .http
+        let bench = ManagerBench(configuration: configuration) { url in
+            let call = calls.withLock { calls in
+                calls += 1
+                return calls
+            }
+            var answer = call < 3 ? LoadedData.dot(size: 7 + call) : .notModified(url: url, statusCode: 304)
+            answer.validators = CacheValidators(entityTag: "\"\(min(call, 2))\"")
+            answer.headers = ["Cache-Control": "max-age=10"]
+            if call < 3 { answer.statusCode = 200 }
+            return .success(answer)
+        }
+        let old = try await bench.manager.encoded(for: thumbnail(100), as: .dot)
+        bench.cache.change { state in
+            state.memory = [:]
+            state.disk = state.disk.filter { $0.key == old.key }
+        }
+        let new = try await bench.manager.encoded(for: thumbnail(200), as: .dot)
+        #expect(old.data == Data("DOT 8".utf8) && new.data == Data("DOT 9".utf8))
+        now.withLock { $0 += 20 }
+        #expect(try await bench.manager.encoded(for: thumbnail(100), as: .dot).data == new.data)
+        #expect(bench.loader.calls.count == 3)
+    }
+
     @Test("bytes on disk are the result where their server fails and nothing forbids it")
     func serverFails() async throws {
         let now = Lock(Date(timeIntervalSince1970: 1_000_000))
