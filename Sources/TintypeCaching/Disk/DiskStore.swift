@@ -145,21 +145,11 @@ final class DiskStore: Sendable {
         if try directory.exists(Self.marker) { return true }
         do throws(FileError) {
             try directory.makeFolder(EntryName.root)
-            if try hasOnlyEntries(directory) { try directory.write(Data(), to: Self.marker) }
+            if try directory.list(EntryName.root).isEmpty { try directory.write(Data(), to: Self.marker) }
         } catch {
             guard error.isMissing else { throw error }
         }
         return try directory.exists(Self.marker)
-    }
-
-    /// True for a folder of entries that is empty, or has folders of stores that another process overtook with a clearing.
-    private func hasOnlyEntries(_ directory: OpenDirectory) throws(FileError) -> Bool {
-        for name in try directory.list(EntryName.root) {
-            guard EntryName.isFolder(name) else { return false }
-            let files = try directory.list("\(EntryName.root)/\(name)")
-            guard files.allSatisfy({ EntryName($0) != nil || WriterName.isUnfinished($0) }) else { return false }
-        }
-        return true
     }
 
     /// Marks the directory as one whose contents can be made again (Cache Directory Tagging Specification, bford.info/cachedir), or

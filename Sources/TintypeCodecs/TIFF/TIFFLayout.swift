@@ -63,7 +63,7 @@ struct TIFFLayout {
         }
     }
 
-    private static let mostSamples = 64
+    private static let mostSamples = 256
 
     private static func unsupported(_ what: String) -> ImageError {
         ImageError(.formatNotEnabled, stage: .decode, reason: "the TIFF file has \(what), which are not read")

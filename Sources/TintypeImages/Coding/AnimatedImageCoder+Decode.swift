@@ -35,9 +35,6 @@ extension Image {
         _ context: DecodeContext
     ) -> Image {
         guard info.isAnimated, !options.firstFrameOnly else { return with { $0.loopCount = 0 } }
-        var options = options
-        // A whole file has the same animation for everybody: damage to a later frame is reported.
-        if !isPartial, info.isComplete { options.allowsPartialImage = false }
         var entryCoder = EntryCoder(
             coders: ImageCoders([coder]), limits: context.limits, pool: context.pool, budget: context.budget,
             processing: context.processing)

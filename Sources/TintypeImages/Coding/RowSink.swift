@@ -1,7 +1,7 @@
 /// Receives the rows of an image as a coder decodes them, and produces upright pixels of the requested size.
 ///
 /// If the size does not change, rows are decoded directly into the final buffer, or rotated a few at a time. Otherwise they are decoded
-/// into the memory of a ``RowResampler``, so the full bitmap never exists.
+/// into the memory of a resampler, so the full bitmap never exists.
 ///
 /// ```swift
 /// var sink = try RowSink(stored: size, output: output, orientation: .right, context: context)
