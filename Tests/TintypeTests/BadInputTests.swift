@@ -62,7 +62,7 @@ struct BadInputTests {
         + [ImageFormat.jpeg, .png, .gif, .webp].map { format in
             Case(
                 name: "a truncated \(format)",
-                response: { OriginResponse(try bytes(format).dropLast(try bytes(format).count / 3)) },
+                response: { OriginResponse(try Gradients.data(format).dropLast(try Gradients.data(format).count / 3)) },
                 code: .truncatedImage, stage: .decode)
         }
 
@@ -160,33 +160,13 @@ struct BadInputTests {
         }
     }
 
-    static func bytes(_ format: ImageFormat) throws -> Data { try picture().encoded(as: format) }
-
     static func photo(_ format: ImageFormat) throws -> OriginResponse {
-        OriginResponse(try bytes(format), type: format.mimeType)
-    }
-
-    /// Gradients that no format makes very small.
-    static func picture(width: Int = 64, height: Int = 48) throws -> Image {
-        var pixels = try MutablePixelBuffer(size: PixelSize(width: width, height: height))
-        let bytesPerRow = pixels.bytesPerRow
-        pixels.withUnsafeMutableBytes { bytes in
-            for y in 0..<height {
-                for x in 0..<width {
-                    let offset = y * bytesPerRow + x * 4
-                    bytes[offset] = UInt8(truncatingIfNeeded: x * 4 ^ y * 7)
-                    bytes[offset + 1] = UInt8(truncatingIfNeeded: y * 5 &+ x)
-                    bytes[offset + 2] = UInt8(truncatingIfNeeded: x &* y)
-                    bytes[offset + 3] = 255
-                }
-            }
-        }
-        return Image(pixels: pixels.freeze()).with { $0.hasAlpha = false }
+        OriginResponse(try Gradients.data(format), type: format.mimeType)
     }
 
     /// A PNG whose header claims more than 17 GB of pixels.
     static let hugePNG: Data = {
-        var png = try! picture().encoded(as: .png)
+        var png = try! Gradients.image().encoded(as: .png)
         png.replaceSubrange(16..<24, with: [0, 0, 0xFF, 0xFF, 0, 0, 0xFF, 0xFF])
         // The checksum of the changed header (PNG, third edition, annex D).
         var crc: UInt32 = 0xFFFF_FFFF

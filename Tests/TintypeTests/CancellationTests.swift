@@ -134,7 +134,7 @@ struct CancellationTests {
         "Wherever a load is cancelled, it ends with one error, others get the image, and nothing stays behind",
         arguments: Scenario.allCases)
     func everyStep(scenario: Scenario) async throws {
-        let data = try BadInputTests.bytes(.png)
+        let data = try Gradients.data(.png)
         let counts = Watched<[String: Int]>([:])
         let tick = Watched<(@Sendable () -> Void)?>(nil)
         let server = try await OriginServer.start { request in

@@ -23,7 +23,7 @@ struct EncodedThumbnailTests {
         arguments: [ImageFormat.jpeg, .png, .webp, .gif])
     func formats(format: ImageFormat) async throws {
         let url = try #require(URL(string: "test:/photo"))
-        let loader = TestLoader([url: .data(try BadInputTests.bytes(.jpeg))])
+        let loader = TestLoader([url: .data(try Gradients.data(.jpeg))])
         let made = try await manager(loader).encoded(for: request(url), as: format)
         let stored = try await manager(loader).encoded(for: request(url), as: format)
         #expect(made.info.format == format && made.mimeType == format.mimeType && made.info.size.width == 32)
@@ -33,7 +33,7 @@ struct EncodedThumbnailTests {
 
     @Test("the thumbnail of a file is made again when the file changes")
     func changedFile() async throws {
-        let url = try folder.write(try BadInputTests.bytes(.png), to: "a.png")
+        let url = try folder.write(try Gradients.data(.png), to: "a.png")
         let manager = try manager(FileLoader())
         let request = request(url)
         // Memory doesn't know that a file has changed.
@@ -50,7 +50,7 @@ struct EncodedThumbnailTests {
     @Test("what its server forbids to store is sent, and not stored")
     func noStore() async throws {
         let url = try #require(URL(string: "test:/private"))
-        var answer = LoadedData(data: try BadInputTests.bytes(.png), url: url, statusCode: 200)
+        var answer = LoadedData(data: try Gradients.data(.png), url: url, statusCode: 200)
         answer.headers = ["Cache-Control": "no-store"]
         let sent = answer
         struct Loader: ImageLoading {

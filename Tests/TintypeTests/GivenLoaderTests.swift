@@ -11,7 +11,7 @@ struct GivenLoaderTests {
     func guarded() async throws {
         let folder = try TemporaryDirectory()
         let path = folder.path + "/a.png"
-        let data = try BadInputTests.picture(width: 64).encoded(as: .png)
+        let data = try Gradients.image(width: 64).encoded(as: .png)
         try data.write(to: URL(filePath: path))
         let sources = [
             URL(filePath: path), try ImageRequest(string: "data:;base64,\(data.base64EncodedString())").url,

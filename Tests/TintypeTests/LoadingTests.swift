@@ -23,7 +23,7 @@ struct LoadingTests {
             ImageFormat.jpeg, .png, .gif, .webp,
         ])
     func threeWays(format: ImageFormat) async throws {
-        let data = try BadInputTests.bytes(format)
+        let data = try Gradients.data(format)
         let server = try await OriginServer.start(["/a": OriginResponse(data, type: format.mimeType)])
         var request = ImageRequest(server.url("/a"))
         request.thumbnailSize = PixelSize(width: 32, height: 32)
@@ -45,7 +45,7 @@ struct LoadingTests {
 
     @Test("a thousand who want one cold image cause exactly one request", .capability("DLR-09", "AFD-04"))
     func thousand() async throws {
-        let data = try BadInputTests.bytes(.jpeg)
+        let data = try Gradients.data(.jpeg)
         let gate = OriginGate()
         let server = try await OriginServer.start(["/a": OriginResponse(chunks: [data], gate: gate)])
         let manager = manager()
@@ -66,7 +66,7 @@ struct LoadingTests {
     @Test("a local file is read anew from where it is, and not copied to the disk cache", .capability("3.17"))
     func localFile() async throws {
         let files = try TemporaryDirectory()
-        let url = try files.write(try BadInputTests.bytes(.png), to: "a.png")
+        let url = try files.write(try Gradients.data(.png), to: "a.png")
         let manager = manager()
         #expect(try await manager.load(url).source == .network)
         await manager.flush()
@@ -76,7 +76,7 @@ struct LoadingTests {
         try Data("no image".utf8).write(to: url)
         let result = await self.manager().task(for: url).result
         #expect(result.failure?.code == .unknownFormat)
-        try BadInputTests.bytes(.gif).write(to: url)
+        try Gradients.data(.gif).write(to: url)
         #expect(try await self.manager().image(for: url).format == .gif)
     }
 
@@ -86,7 +86,7 @@ struct LoadingTests {
             let key = "slow"
             func transform(_ image: Image) throws -> Image { try image.resized(to: PixelSize(width: 16, height: 16)) }
         }
-        let data = try BadInputTests.bytes(.png)
+        let data = try Gradients.data(.png)
         let gate = OriginGate()
         let server = try await OriginServer.start(["/a": OriginResponse(chunks: [data], gate: gate)])
         var request = ImageRequest(server.url("/a"))
@@ -117,7 +117,7 @@ struct LoadingTests {
 
     @Test("A download's wait for its turn is queued time of the load", .capability("OBS-04"))
     func queuedDownload() async throws {
-        let data = try BadInputTests.bytes(.png)
+        let data = try Gradients.data(.png)
         let gate = OriginGate()
         let server = try await OriginServer.start { _ in OriginResponse(chunks: [data], gate: gate) }
         let downloader = ImageDownloader(.init(maximumConcurrentDownloads: 1))
@@ -138,7 +138,7 @@ struct LoadingTests {
 
     @Test("at most six at a time", .capability("DLC-01"))
     func six() async throws {
-        let data = try BadInputTests.bytes(.png)
+        let data = try Gradients.data(.png)
         let gate = OriginGate()
         let server = try await OriginServer.start { _ in OriginResponse(chunks: [data], gate: gate) }
         let downloader = ImageDownloader()

@@ -13,8 +13,8 @@ private final class LatestServer: Sendable {
 
     init(validators: [String: String], control: String?) async throws {
         images = [
-            "/1": try BadInputTests.picture(width: 64).encoded(as: .png),
-            "/2": try BadInputTests.picture(width: 32).encoded(as: .png),
+            "/1": try Gradients.image(width: 64).encoded(as: .png),
+            "/2": try Gradients.image(width: 32).encoded(as: .png),
         ]
         let (images, target) = (images, target)
         server = try await OriginServer.start { request in
@@ -83,8 +83,8 @@ struct RedirectCachingTests {
     @Test("A URL that becomes a redirect sends no validators on", .capability("3.10"))
     func becomesRedirect() async throws {
         let isMoved = Watched(false)
-        let first = try BadInputTests.picture(width: 64).encoded(as: .png)
-        let second = try BadInputTests.picture(width: 32).encoded(as: .png)
+        let first = try Gradients.image(width: 64).encoded(as: .png)
+        let second = try Gradients.image(width: 32).encoded(as: .png)
         let server = try await OriginServer.start { request in
             if isMoved.value, request.path == "/a" { return .redirect(to: "/b") }
             if request.header("If-None-Match") == "\"same\"" { return .status(304) }

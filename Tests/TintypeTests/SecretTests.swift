@@ -60,7 +60,7 @@ struct SecretTests {
     private static let word = "s3cr3t"
 
     private func server() async throws -> OriginServer {
-        let image = try BadInputTests.bytes(.png)
+        let image = try Gradients.data(.png)
         let word = Self.word
         return try await OriginServer.start { request in
             switch request.path {
