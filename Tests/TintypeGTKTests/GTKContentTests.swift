@@ -70,6 +70,13 @@ enum GTKContentTests {
             gtk_widget_set_tooltip_text(picture.widget, "Portrait")
             _ = await picture.setImage(run.url("missing")).result
             run.equal(tooltip(picture.widget), "Portrait")
+            // So does one that it sets in place of a reason.
+            gtk_widget_set_tooltip_text(picture.widget, nil)
+            _ = await picture.setImage(run.url("missing")).result
+            run.check(tooltip(picture.widget) != nil, "no reason")
+            gtk_widget_set_tooltip_text(picture.widget, "Landscape")
+            _ = await picture.setImage(run.url("red")).result
+            run.equal(tooltip(picture.widget), "Landscape")
         },
         GTKTest(
             "A program's widget is the indicator: a spinner spins, and a bar fills", .capability("IND-04", "IND-02")

@@ -41,6 +41,24 @@ enum GTKDisplayTests {
             run.equal(run.color(picture.state.faces[0], in: picture.widget), Paint.blue)
             run.equal(picture.imageURL(), next)
         },
+        GTKTest("An image that is set when another one interrupts a transition stays") { run in
+            WidgetState.usesFrameClock = false
+            for (name, color) in [("red", Paint.red), ("green", Paint.green), ("blue", Paint.blue)] {
+                run.loader.answer(run.url(name), with: .data(Paint.png(color)))
+                // In memory, and so shown within the call.
+                _ = try await run.manager.image(for: run.url(name))
+            }
+            let picture = TintypePicture(manager: run.manager)
+            await run.show(picture.widget)
+            var transition = ImageTransition.crossDissolve(1)
+            let last = run.url("blue")
+            transition.completion = { isFinished in if !isFinished { picture.setImage(last) } }
+            picture.setImage(run.url("red"), display: .forceTransition, transition: transition)
+            _ = picture.state.advance(to: .seconds(1))
+            picture.setImage(run.url("green"))
+            run.equal(run.color(picture.state.faces[0], in: picture.widget), Paint.blue)
+            run.equal(picture.imageURL(), last)
+        },
         GTKTest("A load that waits for its transition ends before its widget is mapped") { run in
             run.loader.answer(run.url("red"), with: .data(Paint.png(Paint.red)))
             let picture = TintypePicture(manager: run.manager)

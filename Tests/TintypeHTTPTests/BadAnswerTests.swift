@@ -107,7 +107,7 @@ struct BadAnswer: Sendable, CustomTestStringConvertible {
     ]
 }
 
-@Suite("Bad answers", .timeLimited, .timeLimit(.minutes(1)))
+@Suite("Bad answers", .timeLimited)
 struct BadAnswerTests {
     @Test(
         "Every bad answer ends in one typed error, without the secrets of the URL", .capability("3.8"),

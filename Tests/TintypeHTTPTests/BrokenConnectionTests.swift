@@ -7,7 +7,7 @@ import TintypeHTTP
 import TintypeTesting
 
 /// Servers that close connections that are kept for further requests, as they may at any time (RFC 9112, section 9.3.1).
-@Suite("Kept connections that break", .serialized, .timeLimited, .timeLimit(.minutes(2)))
+@Suite("Kept connections that break", .serialized, .timeLimited)
 struct BrokenConnectionTests {
     /// A server whose first connections answer one request each, all of them at once, and break at the next one.
     private func server(_ first: Int, gate: OriginGate) async throws -> OriginServer {

@@ -14,7 +14,7 @@ private struct LocalResolver: HostResolving {
 }
 
 /// The certificate has to be for the host of the URL, however the connection leads to its server.
-@Suite("Certificates and hosts", .serialized, .timeLimited, .timeLimit(.minutes(1)))
+@Suite("Certificates and hosts", .serialized, .timeLimited)
 struct CertificateTests {
     /// The way to a server.
     enum Way: CaseIterable {

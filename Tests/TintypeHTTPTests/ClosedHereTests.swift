@@ -8,7 +8,7 @@ import TintypeTesting
 @testable import TintypeHTTP
 
 /// What errors say of connections that end early.
-@Suite("Who closed a connection", .timeLimited, .timeLimit(.minutes(1)))
+@Suite("Who closed a connection", .timeLimited)
 struct ClosedHereTests {
     private let certificates: Certificates
 

@@ -8,7 +8,7 @@ import TintypeTesting
 
 private let anyURL = URL(string: "https://example.org/a.png")!
 
-@Suite("Failing downloads", .timeLimited, .timeLimit(.minutes(1)))
+@Suite("Failing downloads", .timeLimited)
 struct DownloadFailureTests {
     private let downloader = ImageDownloader()
 

@@ -6,7 +6,7 @@ import TintypeLoading
 import TintypeHTTP
 import TintypeTesting
 
-@Suite("Redirected downloads", .timeLimited, .timeLimit(.minutes(1)))
+@Suite("Redirected downloads", .timeLimited)
 struct DownloadRedirectTests {
     private let downloader = ImageDownloader()
 

@@ -7,7 +7,7 @@ import TintypeTesting
 
 @testable import TintypeHTTP
 
-@Suite("Downloads", .timeLimited, .timeLimit(.minutes(1)))
+@Suite("Downloads", .timeLimited)
 struct DownloadTests {
     private let downloader = ImageDownloader()
 

@@ -6,7 +6,7 @@ import TintypeLoading
 import TintypeHTTP
 import TintypeTesting
 
-@Suite("Time limits of downloads", .timeLimited, .timeLimit(.minutes(1)))
+@Suite("Time limits of downloads", .timeLimited)
 struct DownloadTimeLimitTests {
     private let clock = ManualClock()
 

@@ -6,7 +6,7 @@ import TintypeLoading
 import TintypeHTTP
 import TintypeTesting
 
-@Suite("Turns and cancellation", .timeLimited, .timeLimit(.minutes(1)))
+@Suite("Turns and cancellation", .timeLimited)
 struct DownloadTurnTests {
     /// A server whose answers wait at the gate, and a downloader with one slot.
     private struct Stage {

@@ -8,7 +8,7 @@ import TintypeHTTP
 import TintypeTesting
 
 /// Servers that answer before the body of the request has arrived, and what follows a body.
-@Suite("Early answers and trailers", .timeLimited, .timeLimit(.minutes(1)))
+@Suite("Early answers and trailers", .timeLimited)
 struct EarlyAnswerTests {
     private static let upload = Data(repeating: 7, count: 10_000_000)
 

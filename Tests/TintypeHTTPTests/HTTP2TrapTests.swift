@@ -7,7 +7,7 @@ import TintypeHTTP
 import TintypeTesting
 
 /// Servers that send what the client library doesn't expect, and would end the program with.
-@Suite("HTTP/2 servers that would end the program", .serialized, .timeLimited, .timeLimit(.minutes(2)))
+@Suite("HTTP/2 servers that would end the program", .serialized, .timeLimited)
 struct HTTP2TrapTests {
     private let certificates: Certificates
 

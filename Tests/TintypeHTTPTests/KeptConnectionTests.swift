@@ -7,7 +7,7 @@ import TintypeHTTP
 import TintypeTesting
 
 /// Servers that send more than their responses on a connection that is used again.
-@Suite("Kept connections", .timeLimited, .timeLimit(.minutes(1)))
+@Suite("Kept connections", .timeLimited)
 struct KeptConnectionTests {
     /// An answer that is sent as it is. The connection stays open.
     private static func raw(_ steps: [OriginResponse.Step]) -> OriginResponse {

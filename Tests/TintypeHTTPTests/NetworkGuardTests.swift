@@ -22,7 +22,7 @@ private final class ScriptedResolver: HostResolving {
 
 private func network(_ text: String) throws -> IPNetwork { try #require(IPNetwork(text)) }
 
-@Suite("Network guards", .timeLimited, .timeLimit(.minutes(1)))
+@Suite("Network guards", .timeLimited)
 struct NetworkGuardTests {
     @Test(
         "Addresses that aren't those of public servers are recognized in every form", .capability("3.10"),

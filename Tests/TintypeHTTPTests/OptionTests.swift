@@ -7,7 +7,7 @@ import TintypeTesting
 
 @testable import TintypeHTTP
 
-@Suite("Options of downloads", .timeLimited, .timeLimit(.minutes(1)))
+@Suite("Options of downloads", .timeLimited)
 struct OptionTests {
     @Test("Progress is reported at most once per interval, and no chunk is lost", .capability("DLC-03", "DLR-26"))
     func interval() async throws {

@@ -6,7 +6,7 @@ import TintypeLoading
 import TintypeHTTP
 import TintypeTesting
 
-@Suite("Origin server", .timeLimited, .timeLimit(.minutes(1)))
+@Suite("Origin server", .timeLimited)
 struct OriginServerTests {
     private let downloader = ImageDownloader()
 

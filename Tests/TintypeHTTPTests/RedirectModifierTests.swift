@@ -6,7 +6,7 @@ import TintypeLoading
 import TintypeHTTP
 import TintypeTesting
 
-@Suite("Closures for redirects", .timeLimited, .timeLimit(.minutes(1)))
+@Suite("Closures for redirects", .timeLimited)
 struct RedirectModifierTests {
     private struct Refusal: Error {}
 

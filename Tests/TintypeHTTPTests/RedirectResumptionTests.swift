@@ -34,7 +34,7 @@ private final class MovingServer: Sendable {
     }
 }
 
-@Suite("Interrupted downloads after redirects", .timeLimited, .timeLimit(.minutes(1)))
+@Suite("Interrupted downloads after redirects", .timeLimited)
 struct RedirectResumptionTests {
     @Test("A transfer is continued at the URL that sent its beginning, which alone is asked for a part")
     func continues() async throws {

@@ -7,7 +7,7 @@ import TintypeTesting
 @testable import TintypeLoading
 @testable import TintypeHTTP
 
-@Suite("Targets of requests", .timeLimited, .timeLimit(.minutes(1)))
+@Suite("Targets of requests", .timeLimited)
 struct RequestTargetTests {
     private let downloader = ImageDownloader()
 

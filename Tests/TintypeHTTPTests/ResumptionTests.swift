@@ -47,7 +47,7 @@ final class RangeServer: Sendable {
 
 private let retrying = RetryPolicy(maximumAttempts: 5, baseDelay: .zero)
 
-@Suite("Interrupted downloads", .timeLimited, .timeLimit(.minutes(1)))
+@Suite("Interrupted downloads", .timeLimited)
 struct ResumptionTests {
     @Test("An interrupted transfer continues with the bytes that are missing", .capability("3.11"))
     func continues() async throws {

@@ -17,7 +17,7 @@ final class Script: Sendable {
     }
 }
 
-@Suite("Repeated downloads", .timeLimited, .timeLimit(.minutes(1)))
+@Suite("Repeated downloads", .timeLimited)
 struct RetryTests {
     private let clock = ManualClock()
     private let policy = RetryPolicy(baseDelay: .seconds(1), jitter: { 1 })

@@ -80,6 +80,19 @@ struct ServerHabitTests {
         #expect(try await downloader.load(request).headers["Vary"] == "accept, x-late")
     }
 
+    @Test("A 304 that varies on what only the downloader knows is for no other request", .capability("HTC-04"))
+    func unknownSelectionOfNotModified() async throws {
+        let server = try await OriginServer.start { _ in
+            OriginResponse(status: 304, headers: ["Vary": "Cookie", "Set-Cookie": "id=1"])
+        }
+        var request = LoadRequest(url: server.url("/a"))
+        request.validators = CacheValidators(entityTag: "\"1\"")
+        let cookies = ImageDownloader(.init(cookies: SessionCookies()))
+        #expect(try await cookies.load(request).headers["Vary"] == "Cookie")
+        let second = try await cookies.load(request)
+        #expect(second.isNotModified && second.headers["Vary"] == "*")
+    }
+
     @Test("The time of a request is that of the system's clock", .capability("DLR-34"))
     func start() async throws {
         let server = try await OriginServer.start { $0.path == "/to" ? .redirect(to: "/a") : OriginResponse(bytes) }

@@ -62,7 +62,7 @@ struct Certificates: Sendable {
     }
 }
 
-@Suite("Secure connections", .timeLimited, .timeLimit(.minutes(1)))
+@Suite("Secure connections", .timeLimited)
 struct TLSTests {
     private let certificates: Certificates
     private var trusting: TLSOptions {

@@ -7,7 +7,7 @@ import TintypeTesting
 
 @testable import TintypeHTTP
 
-@Suite("The pace of transfers", .timeLimited, .timeLimit(.minutes(1)))
+@Suite("The pace of transfers", .timeLimited)
 struct TransferPaceTests {
     @Test("A server that sends a byte now and then is too slow")
     func trickle() {

@@ -124,6 +124,21 @@ struct GainMapDecodeTests {
         #expect(arrived.pixels == image.pixels && arrived.properties.decodeOptions == options)
     }
 
+    @Test("A budget without room for an image beside its map decodes one after the other", .capability("COD-54"))
+    func narrowBudget() throws {
+        let data = try file { $0.progressive = true }
+        let whole = try coder.decode(data) { $0.decodeToHDR = true }
+        var options = DecodeOptions()
+        options.decodeToHDR = true
+        // What is larger than a budget decodes while nothing else does.
+        let context = DecodeContext(budget: DecodeBudget(limit: .bytes(1)))
+        let decoder = try coder.progressiveDecoder(options: options, context: context)
+        try decoder.append(Data(data.prefix(data.count / 2)))
+        _ = try decoder.preview()
+        try decoder.append(Data(data.suffix(from: data.count / 2)))
+        #expect(try decoder.finish().pixels == whole.pixels)
+    }
+
     @Test(
         "A map that is damaged or cut off leaves the image in standard range, and so do colors that are kept",
         .capability("COD-54"))

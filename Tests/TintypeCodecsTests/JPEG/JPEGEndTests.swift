@@ -51,6 +51,23 @@ struct JPEGEndTests {
         }
     }
 
+    @Test("a progressive picture is damaged when a later scan refers to a table that the file lacks")
+    func missingTable() throws {
+        let data = try coder.encode(
+            RasterSamples.gradient(120, 90), as: .jpeg, options: EncodeOptions(progressive: true))
+        let scan = try #require(data.ranges(of: [0xFF, 0xDA]).first)
+        var rest = Data(data[scan.lowerBound...])
+        // Of Huffman tables, those behind the first scan are all for coefficients of higher frequencies.
+        for table in rest.ranges(of: [0xFF, 0xC4]).reversed() {
+            let length = Int(rest[table.upperBound]) << 8 | Int(rest[table.upperBound + 1])
+            rest.removeSubrange(table.lowerBound..<table.upperBound + length)
+        }
+        let odd = data[..<scan.lowerBound] + rest
+        expectCode(.corruptImage) { try coder.decode(odd) }
+        expectCode(.corruptImage) { try arriving(odd) }
+        expectCode(.corruptImage) { try coder.decode(odd) { $0.allowsPartialImage = true } }
+    }
+
     @Test("bytes between the beginning and the first segment are skipped", .capability("FMT-01"))
     func junk() throws {
         let data = try coder.encode(RasterSamples.gradient(40, 30), as: .jpeg)

@@ -30,8 +30,9 @@ struct JPEGGainMapTests {
     private let channel = [(-1, 2), (5, 2), (1, 1), (1, 64), (1, 32)]
 
     /// A JPEG with a second picture behind it, and the index that says so.
+    /// - Parameter empty: The number of pictures without bytes between them in the index.
     private func file(
-        segments: [UInt8], isLittleEndian: Bool = false, size: Int = 0, offset: Int = 0
+        segments: [UInt8], isLittleEndian: Bool = false, size: Int = 0, offset: Int = 0, empty: Int = 0
     ) throws -> Data {
         let coder = JPEGCoder()
         let image = try coder.encode(makeImage(RasterSamples.pixels(32, 16) { _, _ in red }), as: .jpeg)
@@ -46,14 +47,14 @@ struct JPEGGainMapTests {
         let head = Array((isLittleEndian ? "II" : "MM").utf8) + number(42, 2) + number(8, 4)
         // Three entries, and the list of pictures behind them.
         let list = head.count + 2 + 36 + 4
-        let length = 4 + 4 + list + 32
+        let length = 4 + 4 + list + 32 + 16 * empty
         let end = image.count + length
         let pictures =
-            number(0, 4) + number(end, 4) + number(0, 8)
+            number(0, 4) + number(end, 4) + number(0, 8) + [UInt8](repeating: 0, count: 16 * empty)
             + number(0, 4) + number(map.count + size, 4) + number(end - 10 + offset, 4) + number(0, 4)
         let index =
-            head + number(3, 2) + entry(0xB000, 7, 4, Array("0100".utf8)) + entry(0xB001, 4, 1, number(2, 4))
-            + entry(0xB002, 7, 32, number(list, 4)) + number(0, 4) + pictures
+            head + number(3, 2) + entry(0xB000, 7, 4, Array("0100".utf8)) + entry(0xB001, 4, 1, number(2 + empty, 4))
+            + entry(0xB002, 7, 32 + 16 * empty, number(list, 4)) + number(0, 4) + pictures
         var file = image
         file.insert(contentsOf: segment(0xE2, Array("MPF\0".utf8) + index), at: 2)
         try #require(file.count == end)
@@ -78,6 +79,14 @@ struct JPEGGainMapTests {
             ])
         // It can be decoded, and the image itself is what it was.
         #expect(try Image(pixels: JPEGCoder().decode(gainMap.data).pixels).size == gainMap.size)
+        #expect(try JPEGCoder().decode(data).size == PixelSize(width: 32, height: 16))
+    }
+
+    @Test("Of an index of pictures, sixteen after the first are looked through", arguments: [(15, true), (16, false)])
+    func longIndex(empty: Int, isFound: Bool) throws {
+        let bytes = parameters(flags: 0, headrooms: [(0, 1), (3, 1)], channels: [channel])
+        let data = try file(segments: segment(0xE2, Self.urn + bytes), empty: empty)
+        #expect((JPEGGainMap(of: data) != nil) == isFound)
         #expect(try JPEGCoder().decode(data).size == PixelSize(width: 32, height: 16))
     }
 

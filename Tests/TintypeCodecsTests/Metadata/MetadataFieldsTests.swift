@@ -204,6 +204,12 @@ struct MetadataFieldsTests {
         #expect(fields(xmp: "<xmp:Rating>-1</xmp:Rating>").rating == -1)
     }
 
+    @Test("An element of XMP may have a thousand attributes", .capability("MET-29"), arguments: [(900, true), (1_001, false)])
+    func manyAttributes(count: Int, isRead: Bool) {
+        let attributes = (0..<count).map { "tiff:Unknown\($0)=\"\"" }.joined(separator: " ")
+        #expect((fields(xmp: "", attributes: "tiff:Make=\"Canon\" " + attributes).cameraMake == "Canon") == isRead)
+    }
+
     @Test("Entities aren't expanded, and a document with a type declaration isn't read", .capability("MET-29"))
     func entities() {
         #expect(
