@@ -7,6 +7,8 @@ static const png_byte skipped_chunks[] =
     "\0iCCP";
 
 void tintype_png_set_limits(png_structp png) {
+    // Some writers state a window that is too small for their own distances. Browsers read their files.
+    png_set_option(png, PNG_MAXIMUM_INFLATE_WINDOW, PNG_OPTION_ON);
     // The caller checks the size against its own limits before memory is allocated.
     png_set_user_limits(png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
     png_set_chunk_malloc_max(png, 16 << 20);

@@ -64,10 +64,11 @@ struct BMPHeader {
         bitsPerPixel = bits
         (compression, masks) = try Self.layout(method, bits, length, isIcon: isIcon, &reader)
         try reader.skip(to: max(reader.offset, start + length))
-        palette = Self.palette(
-            &reader, count: bits > 8 || bits == 0 ? 0 : colors == 0 ? 1 << bits : min(colors, 256),
-            entry: isCore ? 3 : 4,
-            end: stated ?? bytes.count)
+        let count = bits > 8 || bits == 0 ? 0 : colors == 0 ? 1 << bits : min(colors, 256)
+        let entry = isCore ? 3 : 4
+        // Some writers forget the palette when they state where the pixels start.
+        if count > 0, let place = stated, place < reader.offset + entry { stated = nil }
+        palette = Self.palette(&reader, count: count, entry: entry, end: stated ?? bytes.count)
         // An icon's pixels follow its palette.
         pixels = stated ?? reader.offset
     }

@@ -32,7 +32,7 @@ extension DateComponents {
         guard let day = next(behind: "-:/"), day > 0 else { return }
         guard day <= Self.days(month, year) else { return nil }
         self.day = day
-        guard let hour = next(behind: "T "), let minute = next(behind: ":") else { return }
+        guard let hour = next(behind: "T :"), let minute = next(behind: ":") else { return }
         guard hour < 24, minute < 60 else { return nil }
         (self.hour, self.minute) = (hour, minute)
         if let second = next(behind: ":") {

@@ -11,7 +11,10 @@ extension ImageMetadata.Fields {
             guard let reader = ExifReader(UnsafeRawBufferPointer(rebasing: bytes[start...])), let main = reader.main
             else { return }
             readDescription(reader, main)
-            if let directory = reader.child(ExifTag.exif, of: main) { readCapture(reader, directory) }
+            // Some writers have no directory of Exif.
+            for directory in [reader.child(ExifTag.exif, of: main), main].compactMap(\.self) {
+                readCapture(reader, directory)
+            }
             if let directory = reader.child(ExifTag.gps, of: main) { place = Place(reader, directory) }
         }
     }
@@ -21,6 +24,8 @@ extension ImageMetadata.Fields {
         cameraMake = reader.text(main[0x010F])
         cameraModel = reader.text(main[0x0110])
         software = reader.text(main[0x0131])
+        // Windows writes a rating from 0 to 5 here.
+        rating = reader.number(main[0x4746]).flatMap { (0...5).contains($0) ? $0 : nil }
         // Several people are separated by semicolons.
         authors = (reader.text(main[0x013B]) ?? "").split(separator: ";").compactMap { MetadataText.trimmed($0) }
         // The photographer's copyright, and behind a zero that of the editor.
@@ -38,15 +43,15 @@ extension ImageMetadata.Fields {
             let fraction = reader.text(directory[fraction]).map { "." + $0 } ?? ""
             captureDate = DateComponents(metadata: time + fraction + (reader.text(directory[offset]) ?? ""))
         }
-        lensModel = reader.text(directory[0xA434])
-        exposureTime = reader.real(directory[0x829A])?.positive
-        aperture = reader.real(directory[0x829D])?.positive
-        focalLength = reader.real(directory[0x920A])?.positive
+        lensModel = lensModel ?? reader.text(directory[0xA434])
+        exposureTime = exposureTime ?? reader.real(directory[0x829A])?.positive
+        aperture = aperture ?? reader.real(directory[0x829D])?.positive
+        focalLength = focalLength ?? reader.real(directory[0x920A])?.positive
         // 65,535 stands for all numbers for which two bytes are too few. They are the recommended exposure index, the standard output
         // sensitivity, or the ISO speed.
         let iso = reader.real(directory[0x8827])
         let larger = [0x8832, 0x8831, 0x8833].lazy.compactMap { reader.real(directory[$0]) }
-        self.iso = Int(iso: iso == nil || iso == 65_535 ? larger.first ?? iso : iso)
+        self.iso = self.iso ?? Int(iso: iso == nil || iso == 65_535 ? larger.first ?? iso : iso)
     }
 }
 
@@ -100,6 +105,10 @@ extension ExifReader {
         case ExifType.byte: return (Double(bytes[place]), 1)
         case ExifType.short: return short(place).map { (Double($0), 1) }
         case ExifType.long: return long(place).map { (Double($0), 1) }
+        case ExifType.signedByte: return (Double(Int8(bitPattern: bytes[place])), 1)
+        case ExifType.signedShort: return short(place).map { (Double(Int16(truncatingIfNeeded: $0)), 1) }
+        case ExifType.signedLong: return long(place).map { (Double(Int32(truncatingIfNeeded: $0)), 1) }
+        case ExifType.float: return long(place).map { (Double(Float(bitPattern: UInt32(truncatingIfNeeded: $0))), 1) }
         case ExifType.rational, ExifType.signedRational:
             guard let numerator = long(place), let denominator = long(place + 4) else { return nil }
             guard entry.type == ExifType.signedRational else { return (Double(numerator), Double(denominator)) }

@@ -74,12 +74,14 @@ struct ExifReader {
         return Entry(offset: offset, tag: tag, type: type, value: start..<start + length)
     }
 
-    /// The first number of an entry of SHORT or LONG.
+    /// The first number of an entry of SHORT or LONG; not a negative one of SLONG.
     func number(_ entry: Entry?) -> Int? {
         guard let entry, !entry.value.isEmpty else { return nil }
         switch entry.type {
         case ExifType.short: return short(entry.value.lowerBound)
         case ExifType.long, ExifType.directory: return long(entry.value.lowerBound)
+        // A mistake of some writers.
+        case ExifType.signedLong: return long(entry.value.lowerBound).flatMap { $0 <= Int32.max ? $0 : nil }
         default: return nil
         }
     }
@@ -97,7 +99,8 @@ struct ExifReader {
 
 /// The types of values.
 enum ExifType {
-    static let byte = 1, ascii = 2, short = 3, long = 4, rational = 5, signedRational = 10, directory = 13
+    static let byte = 1, ascii = 2, short = 3, long = 4, rational = 5, directory = 13
+    static let signedByte = 6, signedShort = 8, signedLong = 9, signedRational = 10, float = 11
 
     /// The bytes of a value; `nil` for a type that does not exist.
     static func size(_ type: Int) -> Int? {

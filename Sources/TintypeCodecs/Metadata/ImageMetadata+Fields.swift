@@ -14,7 +14,10 @@ extension ImageMetadata {
             isXMPStale
             ? (iptc.map(Fields.init(iptc:)), xmp.map(Fields.init(xmp:)))
             : (xmp.map(Fields.init(xmp:)), iptc.map(Fields.init(iptc:)))
+        let exifRating = fields.rating.take()
         for other in [newer, older].compactMap(\.self) { fields.fill(from: other) }
+        // Only XMP has a rating by the standards.
+        fields.rating = fields.rating ?? exifRating
         return fields
     }
 

@@ -24,7 +24,7 @@ extension ImageMetadata.Fields {
         iso = Int(iso: first(.sensitivity, .speedRatings).flatMap(Self.number))
         rating = first(.rating).flatMap(Self.number).flatMap { (-1...5).contains($0) ? Int($0.rounded()) : nil }
         captureDate =
-            [.dateCreated, .dateOriginal, .createDate].lazy
+            [.dateOriginal, .dateCreated, .createDate].lazy
             .compactMap { properties[$0].first.flatMap { DateComponents(metadata: $0) } }.first
         guard let latitude = first(.latitude).flatMap({ Self.degrees($0, positive: "N", negative: "S") }),
             let longitude = first(.longitude).flatMap({ Self.degrees($0, positive: "E", negative: "W") })

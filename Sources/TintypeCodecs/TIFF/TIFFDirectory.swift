@@ -97,21 +97,22 @@ struct TIFFDirectory {
 
     /// Returns the offsets of the directories in the main chain, which are the pages of the file.
     /// - Parameter limit: the most directories that are followed.
+    /// - Returns: the offsets, and true if the bytes end before the chain does.
     /// - Complexity: O(directories)
-    static func pages(_ bytes: UnsafeRawBufferPointer, limit: Int) -> [Int] {
+    static func pages(_ bytes: UnsafeRawBufferPointer, limit: Int) -> (offsets: [Int], areCut: Bool) {
         let isLittleEndian = bytes.count > 0 && bytes[0] == 0x49
         let isBig = number(bytes, 2, 2, isLittleEndian) == 43
         let (countBytes, entryBytes, offsetBytes) = isBig ? (8, 20, 8) : (2, 12, 4)
         var pages: [Int] = []
         var seen: Set<Int> = []
-        var next = number(bytes, isBig ? 8 : 4, offsetBytes, isLittleEndian) ?? 0
-        while next > 0, pages.count < limit, seen.insert(next).inserted,
-            let count = number(bytes, next, countBytes, isLittleEndian), count > 0, count < 1 << 16
+        var next = number(bytes, isBig ? 8 : 4, offsetBytes, isLittleEndian)
+        while let page = next, page > 0, pages.count < limit, seen.insert(page).inserted,
+            let count = number(bytes, page, countBytes, isLittleEndian), count > 0, count < 1 << 16
         {
-            pages.append(next)
-            next = number(bytes, next + countBytes + count * entryBytes, offsetBytes, isLittleEndian) ?? 0
+            pages.append(page)
+            next = number(bytes, page + countBytes + count * entryBytes, offsetBytes, isLittleEndian)
         }
-        return pages
+        return (pages, next.map { $0 >= bytes.count } ?? true)
     }
 
     /// Returns the number of fields that the directory at an offset states, or 0 if it isn't there.

@@ -24,7 +24,7 @@ final class TIFFFile {
 
     /// - Parameter page: the page, counted from 0.
     init(_ bytes: UnsafeRawBufferPointer, page: Int, limits: DecodeLimits) throws(ImageError) {
-        let pages = TIFFDirectory.pages(bytes, limit: max(1, limits.maximumFrames))
+        let (pages, areCut) = TIFFDirectory.pages(bytes, limit: max(1, limits.maximumFrames))
         var options = DecodeOptions()
         options.page = page
         if page != 0 { try options.checkPage(count: max(1, pages.count)) }
@@ -65,6 +65,7 @@ final class TIFFFile {
             hasAlpha: layout?.alpha != nil, bitsPerComponent: layout?.bitsPerComponent ?? 8,
             colorProfile: profile.map { ColorConversion.name(of: $0) ?? "ICC profile" })
         info.pageCount = max(1, pages.count)
+        if areCut { info.isComplete = false }
         if page == 0, let reader = ExifReader(bytes) {
             info.metadata = ImageMetadata(tiff: reader)
         } else {

@@ -61,6 +61,19 @@ struct BMPCoderTests {
         #expect(row(eight, 0) == [red, green, blue] && !eight.hasAlpha && eight.format == .bmp)
     }
 
+    @Test("a file that states its pixels before the end of its header has a palette in front of them")
+    func wrongOffset() throws {
+        var file = Self.bitmap(3, 1, bits: 8, extra: Self.palette(8), pixels: [1, 2, 3, 0])
+        let right = try coder.decode(file)
+        for offset in [0, 14, 54, 57] {
+            file.replaceSubrange(10..<14, with: Self.little(offset, 4))
+            #expect(try coder.decode(file).pixels == right.pixels, "\(offset)")
+        }
+        // There is room for two colors; the third is black.
+        file.replaceSubrange(10..<14, with: Self.little(62, 4))
+        #expect(try coder.decode(file).pixels != right.pixels)
+    }
+
     @Test("a negative height means rows from the top down")
     func topDown() throws {
         let pixels: [UInt8] = [0, 0, 255, 0, 0, 255, 0, 0]

@@ -44,6 +44,14 @@ struct PageTests {
         }
     }
 
+    @Test("the header of a TIFF is complete when its last page has arrived", .capability("COD-61"))
+    func arrivingPages() throws {
+        let data = tiff([10, 20, 30])
+        #expect(try TIFFCoder().info(data).isComplete)
+        let start = try TIFFCoder().info(data.prefix(200))
+        #expect(!start.isComplete && start.pageCount == 2)
+    }
+
     @Test("a chain of pages that leads back to itself ends", .capability("COD-61"))
     func circle() throws {
         var data = tiff([10, 20])

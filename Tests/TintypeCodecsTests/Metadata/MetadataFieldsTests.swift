@@ -62,6 +62,44 @@ struct MetadataFieldsTests {
         #expect(fields(unknown).captureDate == date("2024-05-01T12:30:15"))
     }
 
+    @Test(
+        "What some writers do: signed numbers, capture fields in the main directory, and a colon before the hour",
+        .capability("MET-28"))
+    func habits() {
+        #expect(
+            fields(MadeExif(exif: [(0x9003, .text("2003:08:27:00:09:15"))])).captureDate == date("2003-08-27T00:09:15"))
+        let main = fields(MadeExif(main: [(0x829D, .rational([(28, 10)])), (0x8827, .short([200]))]))
+        #expect(main.aperture == 2.8 && main.iso == 200)
+        let both = fields(MadeExif(main: [(0x8827, .short([200]))], exif: [(0x8827, .short([400]))]))
+        #expect(both.iso == 400)
+        // Two directories with the same place, once as SLONG, and a negative one.
+        var block = MadeExif(gps: Self.place).data
+        let pointer = block.range(of: Data([0x25, 0x88, 4, 0]))?.lowerBound ?? 0
+        block[pointer + 2] = 9
+        #expect(ImageMetadata(exif: block).fields.place != nil)
+        block[pointer + 11] = 0x80
+        #expect(ImageMetadata(exif: block).fields.place == nil)
+        #expect(
+            fields(MadeExif(exif: [(0x920A, .raw(type: 11, count: 1, Int(Float(50).bitPattern)))])).focalLength == 50)
+        #expect(fields(MadeExif(exif: [(0x8827, .raw(type: 8, count: 1, 100))])).iso == 100)
+    }
+
+    @Test("The rating of XMP comes before that of Windows in Exif", .capability("MET-28"))
+    func exifRating() {
+        let exif = MadeExif(main: [(0x4746, .short([3]))]).data
+        #expect(ImageMetadata(exif: exif).fields.rating == 3)
+        let xmp = MadeXMP.data("<xmp:Rating>5</xmp:Rating>")
+        #expect(ImageMetadata(exif: exif, xmp: xmp).fields.rating == 5)
+        #expect(fields(MadeExif(main: [(0x4746, .short([6]))])).rating == nil)
+    }
+
+    @Test("Of the dates of XMP, the time of the original comes first", .capability("MET-28"))
+    func xmpDates() {
+        let attributes = #"photoshop:DateCreated="2002-06-20" exif:DateTimeOriginal="2002-07-13T15:58:28Z""#
+        #expect(fields(xmp: "", attributes: attributes).captureDate == date("2002-07-13T15:58:28Z"))
+        #expect(fields(xmp: "", attributes: #"photoshop:DateCreated="2002-06-20""#).captureDate == date("2002-06-20"))
+    }
+
     @Test("Sensitivities over 65,534, and other types of numbers")
     func numbers() {
         #expect(fields(MadeExif(exif: [(0x8827, .short([65_535])), (0x8832, .long([102_400]))])).iso == 102_400)
@@ -204,7 +242,9 @@ struct MetadataFieldsTests {
         #expect(fields(xmp: "<xmp:Rating>-1</xmp:Rating>").rating == -1)
     }
 
-    @Test("An element of XMP may have a thousand attributes", .capability("MET-29"), arguments: [(900, true), (1_001, false)])
+    @Test(
+        "An element of XMP may have a thousand attributes", .capability("MET-29"),
+        arguments: [(900, true), (1_001, false)])
     func manyAttributes(count: Int, isRead: Bool) {
         let attributes = (0..<count).map { "tiff:Unknown\($0)=\"\"" }.joined(separator: " ")
         #expect((fields(xmp: "", attributes: "tiff:Make=\"Canon\" " + attributes).cameraMake == "Canon") == isRead)

@@ -46,6 +46,28 @@ struct PNGDecodeTests {
         #expect(image.properties.bitsPerComponent == 8)
     }
 
+    @Test(
+        "a window that is stated too small for the distances of the file doesn't matter", arguments: [0x08, 0x18, 0x38])
+    func smallWindow(method: Int) throws {
+        // Rows that repeat after sixteen others.
+        var generator = SeededRandom(seed: 7)
+        let noise = (0..<64 * 16).map { _ in UInt8.random(in: 0...255, using: &generator) }
+        let image = try makeImage(
+            RasterSamples.pixels(64, 64) { x, y in
+                SIMD4(noise[x + 64 * (y % 16)], 0, noise[x + 64 * (y % 16)], 255)
+            }, hasAlpha: false)
+        let file = try coder.encode(image, as: .png)
+        let place = try #require(file.range(of: Data("IDAT".utf8))).upperBound
+        let length = try #require(file.withUnsafeBytes { $0.bigEndian32(at: place - 8) })
+        var contents = [UInt8](file[place..<place + length])
+        contents[0] = UInt8(method)
+        contents[1] = UInt8(31 - method * 256 % 31)
+        let odd = file[..<(place - 8)] + HandmadePNG.chunk("IDAT", contents) + file[(place + contents.count + 4)...]
+        let decoder = try coder.progressiveDecoder(options: DecodeOptions(), context: DecodeContext())
+        try decoder.append(odd)
+        for decoded in [try coder.decode(odd), try decoder.finish()] { #expect(decoded.pixels == image.pixels) }
+    }
+
     @Test("Gray of 1 to 8 bits covers the whole range", arguments: [1, 2, 4, 8])
     func gray(bits: Int) throws {
         let high = UInt8(truncatingIfNeeded: (1 << bits) - 1) << UInt8(8 - bits)
