@@ -120,12 +120,18 @@ final class GIFFrameDecoder: SeekableFrames {
         guard let visible = frame.rect.clipped(to: blocks.screen) else { return }
         let wanted = try self.wanted(frame, visible)
         let palette = GIFPalette(frame: frame, global: blocks.palette, in: state.data)
-        switch try decode(frame, wanted: wanted) {
-        case .complete: break
-        case .invalidCode: throw .corrupt("frame \(number) of the GIF has a code that means nothing")
-        case .notEnough where !frame.isComplete: break
-        case .notEnough:
-            throw .corrupt("frame \(number) of the GIF has only \(decoder.count) of \(wanted) pixels")
+        let damage: ImageError? =
+            switch try decode(frame, wanted: wanted) {
+            case .complete: nil
+            case .invalidCode: .corrupt("frame \(number) of the GIF has a code that means nothing")
+            case .notEnough where !frame.isComplete: nil
+            case .notEnough:
+                .corrupt("frame \(number) of the GIF has only \(decoder.count) of \(wanted) pixels")
+            }
+        if let damage {
+            // Of a still image, the rows before the damage are a part; an animation passes over the frame.
+            guard !state.info.isAnimated, decoder.count >= frame.rect.size.width else { throw damage }
+            try state.notePart(damage)
         }
         begun = nil
         copy(frame, visible, palette)

@@ -23,6 +23,16 @@ extension GIFCoderTests {
         #expect(last[0][0] == rows(whole[0].pixels)[0][0])
     }
 
+    @Test("a still image has the rows before its damage where a part is allowed", .capability("3.8"))
+    func damagedStill() throws {
+        var gif = TestGIF(2, 2)
+        gif.frame((0, 0, 2, 2), [], codes: TestGIF.pack([256, 1, 1, 1, 300]))
+        expectCode(.corruptImage) { try coder.decode(gif.data) }
+        let image = try coder.decode(gif.data) { $0.allowsPartialImage = true }
+        #expect(image.isPartial && !image.isAnimated)
+        #expect(rows(image.pixels)[0] == [green, green] && rows(image.pixels)[1][0].w == 0)
+    }
+
     @Test(
         "a damaged first frame is transparent, and if all are damaged, the animation is", .capability("COD-44"))
     func damagedFirstFrame() throws {
