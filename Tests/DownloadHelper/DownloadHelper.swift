@@ -51,7 +51,7 @@ struct DownloadHelper {
         tls.trustRoots = try Data(contentsOf: URL(filePath: roots))
         let downloader = ImageDownloader(
             .init(
-                maximumConcurrentDownloads: 32, timeout: .seconds(60), partialDownloads: nil, tls: tls,
+                maximumConcurrentDownloads: 32, timeout: .seconds(60), resumesTransfers: false, tls: tls,
                 usesHTTP2: true))
         let failures = await withTaskGroup(of: Int.self) { group in
             for lane in 0..<32 {
@@ -130,7 +130,7 @@ struct DownloadHelper {
 
     private static func load(_ url: URL, _ isProgressive: Bool) async throws {
         var configuration = ImageDownloader.Configuration(maximumBytes: .gigabytes(1))
-        configuration.partialDownloads = nil
+        configuration.resumesTransfers = false
         let manager = ImageManager(
             cache: MemoryImageCache(), loader: ImageDownloader(configuration), coders: ImageCoders([ByteCounter()]))
         var request = ImageRequest(url)

@@ -122,7 +122,7 @@ struct CancellationTests {
                     steps.tick()
                     return $1
                 }, retry: RetryPolicy(maximumAttempts: 3, baseDelay: .zero), circuitBreaker: CircuitBreakerPolicy(),
-                maximumDownloadsPerHost: 2, partialDownloads: .memory,
+                maximumDownloadsPerHost: 2, resumesTransfers: true,
                 cookies: SessionCookies(),
                 decryptor: { data, _ in
                     steps.tick()
