@@ -18,7 +18,7 @@ extension Image {
         data: Data, options: DecodeOptions = DecodeOptions(), limits: DecodeLimits = DecodeLimits(),
         coders: ImageCoders = .default
     ) throws(ImageError) {
-        self = try coders.decode(data, options: options, context: DecodeContext(limits: limits))
+        self = try coders.decode(data, options: options, context: ProcessingContext(limits: limits))
     }
 
     /// Decodes a local file of any format, upright and in sRGB unless the options say otherwise.
@@ -45,7 +45,7 @@ extension Image {
         do throws(ImageError) {
             let data = try FileLoader.contents(of: url)
             let options = options.completed(fileName: url.lastPathComponent)
-            self = try coders.decode(data, options: options, context: DecodeContext(limits: limits))
+            self = try coders.decode(data, options: options, context: ProcessingContext(limits: limits))
         } catch {
             throw error.withSource(url.path)
         }
@@ -66,7 +66,7 @@ extension Image {
             let found = ImageFormat(sniffing: data).map { "they are \($0)" } ?? "they are of no known format"
             throw ImageError(.unknownFormat, stage: .decode, reason: "the bytes are no GIF: \(found)")
         }
-        self = try ImageCoders([GIFCoder()]).decode(data, options: options, context: DecodeContext(limits: limits))
+        self = try ImageCoders([GIFCoder()]).decode(data, options: options, context: ProcessingContext(limits: limits))
     }
 
     /// Encodes the image, with all frames if the format supports animations.
@@ -84,7 +84,8 @@ extension Image {
     /// - Returns: The bytes of the file.
     /// - Throws: An ``ImageError`` of the encode stage.
     public func encoded(
-        as format: ImageFormat, options: EncodeOptions = EncodeOptions(), context: EncodeContext = EncodeContext(),
+        as format: ImageFormat, options: EncodeOptions = EncodeOptions(),
+        context: ProcessingContext = ProcessingContext(),
         coders: ImageCoders = .default
     ) throws(ImageError) -> Data {
         try coders.encode(self, as: format, options: options, context: context)
@@ -102,7 +103,7 @@ extension Image {
     /// - Returns: The bytes of the file, and their format.
     /// - Throws: An ``ImageError`` of the encode stage.
     public func encoded(
-        options: EncodeOptions = EncodeOptions(), context: EncodeContext = EncodeContext(),
+        options: EncodeOptions = EncodeOptions(), context: ProcessingContext = ProcessingContext(),
         coders: ImageCoders = .default
     ) throws(ImageError) -> (data: Data, format: ImageFormat) {
         let format = EntryCoder.storageFormat(for: self, encodable: coders.encodableFormats)
@@ -123,6 +124,6 @@ extension ImageInfo {
     ///   - coders: The coders that may read the header.
     /// - Throws: An ``ImageError`` with the code `truncatedImage` if more bytes are needed, or another error of the decode stage.
     public init(data: Data, limits: DecodeLimits = DecodeLimits(), coders: ImageCoders = .default) throws(ImageError) {
-        self = try coders.info(of: data, context: DecodeContext(limits: limits))
+        self = try coders.info(of: data, context: ProcessingContext(limits: limits))
     }
 }

@@ -98,7 +98,7 @@ struct ConvertCommand: AsyncParsableCommand {
         let transformer = try transforms.steps().applied(to: &options, coders: coders)
         do throws(ImageError) {
             let data = try InputFile.contents(of: input)
-            let context = DecodeContext(isCancelled: { Task.isCancelled })
+            let context = ProcessingContext(isCancelled: { Task.isCancelled })
             let image = try frames.applied(
                 to: coders.decode(data, options: options, context: context))
             return if let transformer { try image.transformed(transformer) } else { image }
@@ -114,11 +114,11 @@ struct ConvertCommand: AsyncParsableCommand {
         options.maximumBytes = maxBytes.map { .bytes($0.bytes) }
         options.progressive = progressive
         options.firstFrameOnly = firstFrame
-        options.metadata = keepMetadata ? .all : .none
+        options.keepsMetadata = keepMetadata
         options.embedsThumbnail = embedThumbnail
         options.encodeToHDR = keepDepth ? .gainMap : .none
         do throws(ImageError) {
-            let context = EncodeContext(isCancelled: { Task.isCancelled })
+            let context = ProcessingContext(isCancelled: { Task.isCancelled })
             return try ImageCoders.default.encode(image, as: format, options: options, context: context)
         } catch {
             throw error.withSource(output)

@@ -60,7 +60,7 @@ struct HashCommand: AsyncParsableCommand {
 
     private func report(_ file: String, _ coders: ImageCoders) throws(ImageError) -> HashReport {
         let data = try InputFile.contents(of: file)
-        let context = DecodeContext(isCancelled: { Task.isCancelled })
+        let context = ProcessingContext(isCancelled: { Task.isCancelled })
         var options = DecodeOptions(firstFrameOnly: true, formatHint: ImageFormat.hint(fileName: file))
         options.page = page.index ?? 0
         // Placeholders and colors need no more.
@@ -72,7 +72,7 @@ struct HashCommand: AsyncParsableCommand {
             path: file, width: size.width, height: size.height,
             blurHash: try BlurHash(image, xComponents: box.width, yComponents: box.height).string,
             thumbHash: try ThumbHash(image).base64, averageColor: try image.averageColor().hex,
-            dominantColors: try image.dominantColors(count: colors).map(\.color.hex))
+            dominantColors: try image.dominantColors(count: colors).map(\.hex))
     }
 }
 

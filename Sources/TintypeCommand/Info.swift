@@ -72,7 +72,7 @@ struct InfoReport: Encodable {
     ///   - coders: the coders to read it with.
     init(path: String, decoding: Bool, showsPlace: Bool = false, coders: ImageCoders = .default) throws(ImageError) {
         self.path = path
-        let context = DecodeContext()
+        let context = ProcessingContext()
         var file = try InputFile(path)
         let hint = ImageFormat.hint(fileName: path)
         // A camera file is only recognized when it is complete.
@@ -99,7 +99,7 @@ struct InfoReport: Encodable {
 
     /// Reads only the header of the file, or all of it if only that tells the frames or the metadata.
     private static func header(
-        of file: inout InputFile, _ hint: ImageFormat?, _ coders: ImageCoders, _ context: DecodeContext
+        of file: inout InputFile, _ hint: ImageFormat?, _ coders: ImageCoders, _ context: ProcessingContext
     ) throws(ImageError) -> ImageInfo {
         var wanted = 1 << 16
         while true {
@@ -117,7 +117,7 @@ struct InfoReport: Encodable {
     }
 
     private static func decode(
-        _ data: Data, _ hint: ImageFormat?, _ coders: ImageCoders, _ context: DecodeContext
+        _ data: Data, _ hint: ImageFormat?, _ coders: ImageCoders, _ context: ProcessingContext
     ) throws(ImageError) {
         var options = DecodeOptions()
         options.formatHint = hint

@@ -19,7 +19,7 @@ struct DecodeMeasurement {
     static let fewestRuns = 5
 
     init(_ data: Data, options: DecodeOptions, duration: Duration) throws(ImageError) {
-        let context = DecodeContext(isCancelled: { Task.isCancelled })
+        let context = ProcessingContext(isCancelled: { Task.isCancelled })
         let coders = ImageCoders.inProcess
         // The first run determines the properties of the image. The buffer of each run returns to the pool before the next run.
         var properties = try Self.properties(coders, data, options, context)
@@ -53,7 +53,7 @@ struct DecodeMeasurement {
     private typealias Properties = (format: String, source: PixelSize, output: PixelSize, frames: Int)
 
     private static func properties(
-        _ coders: ImageCoders, _ data: Data, _ options: DecodeOptions, _ context: DecodeContext
+        _ coders: ImageCoders, _ data: Data, _ options: DecodeOptions, _ context: ProcessingContext
     ) throws(ImageError) -> Properties {
         let image = try coders.decode(data, options: options, context: context)
         return (

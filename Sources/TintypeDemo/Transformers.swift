@@ -58,7 +58,7 @@ struct TransformersCommand: AsyncParsableCommand {
         options.thumbnailSize = TransformerGallery.cell
         options.coversThumbnailSize = true
         do throws(ImageError) {
-            let context = DecodeContext(isCancelled: { Task.isCancelled })
+            let context = ProcessingContext(isCancelled: { Task.isCancelled })
             return try ImageCoders.default.decode(data, options: options, context: context)
         } catch {
             throw photograph.map { error.withSource($0) } ?? error

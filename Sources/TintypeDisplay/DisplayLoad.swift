@@ -1,4 +1,4 @@
-public import FoundationEssentials
+internal import FoundationEssentials
 
 /// A load for a slot of a display.
 ///
@@ -43,9 +43,6 @@ public import FoundationEssentials
     }
 
     // MARK: For programs
-
-    /// The URL of the request; `nil` without a request.
-    public var url: URL? { request?.url }
 
     /// The received part, from 0 to 1; `nil` while it is unknown. It is 1 when the image is there, wherever it came from.
     public var fraction: Double? {

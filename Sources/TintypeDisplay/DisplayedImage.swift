@@ -21,7 +21,7 @@ public struct DisplayedImage: Sendable {
     /// - Parameters:
     ///   - image: the image to show.
     ///   - role: the reason why it is shown.
-    public init(_ image: Image, role: Role) {
+    package init(_ image: Image, role: Role) {
         self.image = image
         self.role = role
     }

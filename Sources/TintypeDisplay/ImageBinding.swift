@@ -137,7 +137,7 @@
     }
 
     /// The number of loads that have not ended, including loads of replaced images.
-    public var activeLoads: Int { running.count }
+    package var activeLoads: Int { running.count }
 
     // MARK: Visibility
 

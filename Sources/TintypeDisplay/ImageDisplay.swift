@@ -118,5 +118,5 @@ extension ImageDisplay {
 
     /// Returns the URL of the most recent load of a slot.
     /// - Parameter slot: the slot.
-    public func imageURL(in slot: ImageSlot = .image) -> URL? { imageBinding.load(in: slot)?.url }
+    public func imageURL(in slot: ImageSlot = .image) -> URL? { imageBinding.load(in: slot)?.request?.url }
 }

@@ -9,15 +9,7 @@ public struct ImageTransition: Sendable {
         /// The new image moves in from an edge, and pushes the old out.
         case slide(from: Edge)
         /// The old image turns around an axis through its middle, and shows the new one on its back.
-        case flip(Axis)
-    }
-
-    /// A direction in a display.
-    public enum Axis: Sendable, Hashable, CaseIterable {
-        /// The axis from left to right.
-        case horizontal
-        /// The axis from top to bottom.
-        case vertical
+        case flip(from: Edge)
     }
 
     /// A side of a display.
@@ -68,10 +60,10 @@ public struct ImageTransition: Sendable {
 
     /// Returns a transition in which the old image turns around, and shows the new one on its back.
     /// - Parameters:
-    ///   - axis: the axis around which they turn.
+    ///   - edge: the side that the new image comes from.
     ///   - seconds: the duration in seconds.
-    public static func flip(_ axis: Axis = .vertical, _ seconds: Double = 0.5) -> ImageTransition {
-        ImageTransition(.flip(axis), duration: duration(seconds))
+    public static func flip(from edge: Edge = .right, _ seconds: Double = 0.5) -> ImageTransition {
+        ImageTransition(.flip(from: edge), duration: duration(seconds))
     }
 
     /// Returns the completed part of the change, from 0 to 1, by ``easing``.

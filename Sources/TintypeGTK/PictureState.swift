@@ -3,12 +3,12 @@ internal import CGTK
 internal import CGTKShim
 internal import TintypeDisplay
 
-/// The images of a widget that shows them in its faces.
+/// The images of a widget that shows them in its paintables.
 @MainActor final class PictureState: WidgetState, ImageDisplay {
     private let manager: ImageManager?
     var decodeSize: PixelSize?
     var onPhaseChange: (@MainActor (ImageSlot, DisplayPhase) -> Void)?
-    private let face: (ImageSlot) -> Face?
+    private let slotPaintable: (ImageSlot) -> SlotPaintable?
     /// The `GtkPicture` that shows what stands in for the image of ``mainSlot``; `nil` if there is none.
     private let front: WidgetPointer?
     private let mainSlot: ImageSlot
@@ -20,16 +20,16 @@ internal import TintypeDisplay
     /// - Parameters:
     ///   - front: the `GtkPicture` that shows what stands in for an image; `nil` if there is none.
     ///   - mainSlot: the slot of that image.
-    ///   - face: returns the face that shows a slot.
+    ///   - slotPaintable: returns the paintable that shows a slot.
     init(
-        _ widget: WidgetPointer, manager: ImageManager?, faces: [Face], front: WidgetPointer?,
-        mainSlot: ImageSlot, face: @escaping (ImageSlot) -> Face?
+        _ widget: WidgetPointer, manager: ImageManager?, slotPaintables: [SlotPaintable], front: WidgetPointer?,
+        mainSlot: ImageSlot, slotPaintable: @escaping (ImageSlot) -> SlotPaintable?
     ) {
         self.manager = manager
-        self.face = face
+        self.slotPaintable = slotPaintable
         self.front = front
         self.mainSlot = mainSlot
-        super.init(widget, faces: faces)
+        super.init(widget, slotPaintables: slotPaintables)
         // Earlier than the widget that it may be in.
         if let front, front != widget { GObjects.connect(front, "destroy") { [weak self] in self?.removeStandIns() } }
     }
@@ -42,7 +42,7 @@ internal import TintypeDisplay
 
     override func makeBinding() -> ImageBinding { ImageBinding(self, manager: manager) }
 
-    private func content(_ slot: ImageSlot) -> FaceContent? { face(slot)?.content(of: slot) }
+    private func content(_ slot: ImageSlot) -> SlotContents? { slotPaintable(slot)?.content(of: slot) }
 
     // MARK: Sizes
 
@@ -81,8 +81,8 @@ internal import TintypeDisplay
 
     /// The size that the layout keeps, in application pixels.
     var expectedSize: PixelSize? {
-        get { face(mainSlot)?.expectedSize }
-        set { face(mainSlot)?.expectedSize = newValue }
+        get { slotPaintable(mainSlot)?.expectedSize }
+        set { slotPaintable(mainSlot)?.expectedSize = newValue }
     }
 
     // MARK: Showing
@@ -129,14 +129,14 @@ internal import TintypeDisplay
     // MARK: Animations
 
     var playback = PlaybackSettings() {
-        didSet { for player in faces.flatMap(\.players) { playback.apply(to: player, replacing: oldValue) } }
+        didSet { for player in slotPaintables.flatMap(\.players) { playback.apply(to: player, replacing: oldValue) } }
     }
 
     func playsAnimations(in slot: ImageSlot) -> Bool { true }
 
     func play(_ animation: AnimatedImage, in slot: ImageSlot) {
         let isPlaying = playback.isAutomatic && !reducesMotion
-        content(slot)?.play(animation, playback, isPlaying: isPlaying) { [bell] in bell.ring() }
+        content(slot)?.play(animation, playback, isPlaying: isPlaying) { [notifier] in notifier.notify() }
         if motionHandler == 0, let settings = gtk_settings_get_default() {
             motionHandler = GObjects.connectArgument(
                 UnsafeMutableRawPointer(settings), "notify::gtk-enable-animations"
@@ -148,7 +148,7 @@ internal import TintypeDisplay
 
     private func motionChanged() {
         guard playback.isAutomatic else { return }
-        for player in faces.flatMap(\.players) { reducesMotion ? player.pause() : player.play() }
+        for player in slotPaintables.flatMap(\.players) { reducesMotion ? player.pause() : player.play() }
     }
 
     func player(in slot: ImageSlot) -> AnimatedImagePlayer? { content(slot)?.player }

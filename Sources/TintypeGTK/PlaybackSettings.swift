@@ -12,8 +12,8 @@ public struct PlaybackSettings: Sendable, Hashable {
     public var rate = 1.0
     /// The number of passes, 0 to repeat forever; `nil`, the default, for the image's.
     public var loopCount: Int?
-    /// The way to handle frames that are late.
-    public var lateFramePolicy = LateFramePolicy.neverSkip
+    /// True to skip frames that are late. See ``/Tintype/AnimatedImagePlayer/skipsLateFrames``.
+    public var skipsLateFrames = false
     /// The memory for frames that are kept decoded. See ``/Tintype/AnimatedImagePlayer/maximumBufferSize``.
     public var maximumBufferSize: ByteCount?
 
@@ -25,7 +25,7 @@ public struct PlaybackSettings: Sendable, Hashable {
         if mode != old.mode { player.mode = mode }
         if rate != old.rate { player.rate = rate }
         if loopCount != old.loopCount { player.loopCount = loopCount ?? player.image.loopCount }
-        if lateFramePolicy != old.lateFramePolicy { player.lateFramePolicy = lateFramePolicy }
+        if skipsLateFrames != old.skipsLateFrames { player.skipsLateFrames = skipsLateFrames }
         if maximumBufferSize != old.maximumBufferSize { player.maximumBufferSize = maximumBufferSize }
     }
 }

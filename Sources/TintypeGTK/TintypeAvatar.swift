@@ -19,10 +19,12 @@ public import TintypeDisplay
         side = Int32(clamping: max(8, min(size, 10_000)))
         let widget: WidgetPointer = gtk_picture_new()
         super.init(widget) {
-            let face = Face([.image])
-            face.show(in: widget, isMeasured: false)
-            return PictureState(widget, manager: manager, faces: [face], front: widget, mainSlot: .image) {
-                [weak face] _ in face
+            let slotPaintable = SlotPaintable([.image])
+            slotPaintable.show(in: widget, isMeasured: false)
+            return PictureState(
+                widget, manager: manager, slotPaintables: [slotPaintable], front: widget, mainSlot: .image
+            ) {
+                [weak slotPaintable] _ in slotPaintable
             }
         }
         Self.addStyle(to: widget)

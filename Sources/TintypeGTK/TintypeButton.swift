@@ -32,19 +32,19 @@ public import TintypeDisplay
     ///   - manager: the manager that loads the images; `nil` for ``/Tintype/ImageBinding/defaultManager``.
     public init(wrapping widget: WidgetPointer, manager: ImageManager? = nil) {
         super.init(widget) {
-            let (image, background) = (Face([]), Face([]))
+            let (image, background) = (SlotPaintable([]), SlotPaintable([]))
             let parts = Self.fill(widget, image, background)
             let state = PictureState(
-                widget, manager: manager, faces: [image, background], front: parts?.front,
+                widget, manager: manager, slotPaintables: [image, background], front: parts?.front,
                 mainSlot: Self.imageSlot(for: .normal)
             ) { [weak image, weak background] slot in
                 slot.rawValue.hasPrefix(Self.background) ? background : image
             }
             // A label or another child that is set later comes into the row, too, but not while GTK sets it.
-            let bell = MainActorBell { [weak state] in
+            let notifier = MainActorNotifier { [weak state] in
                 if let widget = state?.widget, let parts { Self.adopt(widget, parts) }
             }
-            GObjects.connectArgument(widget, "notify::child") { _ in bell.ring() }
+            GObjects.connectArgument(widget, "notify::child") { _ in notifier.notify() }
             Self.select(widget, image, background)
             GObjects.connectArgument(widget, "state-flags-changed") { [weak image, weak background, weak state] _ in
                 if let image, let background { Self.select(widget, image, background) }
@@ -66,7 +66,7 @@ public import TintypeDisplay
 
     /// Puts the background below the image, and the image beside the child that the button has.
     /// - Returns: `nil` if the widget is no button.
-    private static func fill(_ widget: WidgetPointer, _ image: Face, _ background: Face) -> Parts? {
+    private static func fill(_ widget: WidgetPointer, _ image: SlotPaintable, _ background: SlotPaintable) -> Parts? {
         guard GObjects.isA(widget, gtk_button_get_type()), let below = gtk_picture_new(), let front = gtk_picture_new(),
             let box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6)
         else { return nil }
@@ -108,7 +108,7 @@ public import TintypeDisplay
     }
 
     /// Shows the images of the present state.
-    private static func select(_ widget: WidgetPointer, _ image: Face, _ background: Face) {
+    private static func select(_ widget: WidgetPointer, _ image: SlotPaintable, _ background: SlotPaintable) {
         let states = shownStates(gtk_widget_get_state_flags(widget))
         image.order = states.map { slot(Self.image, $0) }
         background.order = states.map { slot(Self.background, $0) }

@@ -21,25 +21,26 @@ public import TintypeDisplay
     ///   - manager: the manager that loads the images; `nil` for ``/Tintype/ImageBinding/defaultManager``.
     public init(wrapping widget: WidgetPointer, manager: ImageManager? = nil) {
         super.init(widget) {
-            let face = Face([.image])
+            let slotPaintable = SlotPaintable([.image])
             let isPicture = GObjects.isA(widget, gtk_picture_get_type())
-            if let paintable = face.paintable {
+            if let paintable = slotPaintable.paintable {
                 if isPicture {
-                    face.show(in: widget, isMeasured: true)
+                    slotPaintable.show(in: widget, isMeasured: true)
                 } else if GObjects.isA(widget, gtk_image_get_type()) {
                     gtk_image_set_from_paintable(OpaquePointer(widget), paintable)
                 }
             }
             return PictureState(
-                widget, manager: manager, faces: [face], front: isPicture ? widget : nil, mainSlot: .image
-            ) { [weak face] _ in face }
+                widget, manager: manager, slotPaintables: [slotPaintable], front: isPicture ? widget : nil,
+                mainSlot: .image
+            ) { [weak slotPaintable] _ in slotPaintable }
         }
     }
 
     /// True if the image of the slot ``/Tintype/ImageSlot/highlighted`` is shown, if there is one.
     public var isHighlighted = false {
         didSet {
-            state.faces.first?.order = isHighlighted ? [.highlighted, .image] : [.image]
+            state.slotPaintables.first?.order = isHighlighted ? [.highlighted, .image] : [.image]
             state.needsTick()
         }
     }

@@ -25,7 +25,7 @@ public enum WidgetContent {
     private var isShown = false
 
     /// - Parameters:
-    ///   - picture: a `GtkPicture` that a face is shown in, and that outlives the object or hides it.
+    ///   - picture: a `GtkPicture` that a paintable is shown in, and that outlives the object or hides it.
     ///   - onRetry: what a retry button does.
     init(_ content: WidgetContent, in picture: WidgetPointer, onRetry: @escaping @MainActor () -> Void) {
         self.content = content

@@ -7,7 +7,7 @@ internal import TintypeDisplay
 @MainActor class WidgetState {
     /// The widget, as long as it exists; not retained.
     private(set) var widget: WidgetPointer?
-    let faces: [Face]
+    let slotPaintables: [SlotPaintable]
     private(set) lazy var imageBinding = makeBinding()
     /// False in tests, which call ``advance(to:)`` themselves.
     static var usesFrameClock = true
@@ -21,7 +21,7 @@ internal import TintypeDisplay
     private var timer: guint = 0
     private var wasMapped = false
     /// Rung by the players.
-    private(set) lazy var bell = MainActorBell { [weak self] in self?.playersChanged() }
+    private(set) lazy var notifier = MainActorNotifier { [weak self] in self?.playersChanged() }
     /// Those of all scrolled windows that the widget is in.
     private var viewports: [Viewport] = []
     /// True if the widget is within the part of its window that is scrolled into view.
@@ -30,9 +30,9 @@ internal import TintypeDisplay
     /// True from ``awaitPlace()`` until the place of the widget is known.
     private var isAwaitingPlace = false { didSet { updateSuspension() } }
 
-    init(_ widget: WidgetPointer, faces: [Face]) {
+    init(_ widget: WidgetPointer, slotPaintables: [SlotPaintable]) {
         self.widget = widget
-        self.faces = faces
+        self.slotPaintables = slotPaintables
         Self.liveCount += 1
         attach(to: widget)
     }
@@ -79,7 +79,7 @@ internal import TintypeDisplay
         leaveViewports()
         widget = nil
         imageBinding.prepareForReuse()
-        for face in faces { face.removeAll() }
+        for slotPaintable in slotPaintables { slotPaintable.removeAll() }
     }
 
     /// Called once, when the widget goes away.
@@ -150,13 +150,13 @@ internal import TintypeDisplay
     func updateVisibility() {
         let isVisible = isVisible
         imageBinding.isVisible = isVisible
-        for player in faces.flatMap(\.players) { player.isSuspended = !isVisible }
+        for player in slotPaintables.flatMap(\.players) { player.isSuspended = !isVisible }
         if isVisible {
             needsTick()
         } else {
             stopClock()
             // They would be invisible, and loads may wait for their ends.
-            for face in faces { face.finishTransitions() }
+            for slotPaintable in slotPaintables { slotPaintable.finishTransitions() }
         }
     }
 
@@ -167,7 +167,7 @@ internal import TintypeDisplay
 
     /// Asks for a call of ``advance(to:)`` with the next frame, because there is something new.
     func needsTick() {
-        for face in faces { face.redraw() }
+        for slotPaintable in slotPaintables { slotPaintable.redraw() }
         startTicking()
     }
 
@@ -178,13 +178,13 @@ internal import TintypeDisplay
 
     private func startTicking() {
         guard isVisible else {
-            for face in faces { face.finishTransitions() }
+            for slotPaintable in slotPaintables { slotPaintable.finishTransitions() }
             return
         }
         guard Self.usesFrameClock else { return }
         guard let widget, gtk_widget_get_mapped(widget) != 0 else {
             // Before it is mapped, a widget has no frames, and they would be invisible.
-            for face in faces { face.finishTransitions() }
+            for slotPaintable in slotPaintables { slotPaintable.finishTransitions() }
             return
         }
         wantsTick = true
@@ -243,11 +243,11 @@ internal import TintypeDisplay
     }
 
     /// Moves transitions, animations, and indicators to a time.
-    func advance(to time: Duration) -> FaceContent.Need {
-        var need = FaceContent.Need.nothing
+    func advance(to time: Duration) -> SlotContents.Need {
+        var need = SlotContents.Need.nothing
         let isStill = reducesMotion
-        for face in faces {
-            switch (face.advance(to: time, isStill: isStill), need) {
+        for slotPaintable in slotPaintables {
+            switch (slotPaintable.advance(to: time, isStill: isStill), need) {
             case (.nextFrame, _), (_, .nextFrame): need = .nextFrame
             case (.after(let one), .after(let other)): need = .after(min(one, other))
             case (.after(let delay), .nothing): need = .after(delay)

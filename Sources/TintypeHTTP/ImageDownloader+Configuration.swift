@@ -5,42 +5,6 @@ public import TintypeLoading
 extension ImageDownloader {
     /// The requests that a downloader makes, and the responses that it accepts.
     public struct Configuration: Sendable {
-        /// Changes a request before it is sent, for example to sign its URL or to add a token.
-        ///
-        /// An error that the closure throws ends the load with ``ImageError/Code/badRequest``.
-        public typealias RequestModifier = DownloadHooks.RequestModifier
-
-        /// Changes the request that follows a redirect, or refuses the redirect by throwing an error, which ends the load with
-        /// ``ImageError/Code/badRedirect``.
-        ///
-        /// It is called for each redirect that the downloader would follow, with the head of the redirect. The network guard checks the
-        /// changed request too. A closure that changes the host has to remove the fields that aren't for that host, such as
-        /// `Authorization`.
-        public typealias RedirectModifier = DownloadHooks.RedirectModifier
-
-        /// Changes the head of a response before it is checked.
-        ///
-        /// An error that the closure throws ends the load with ``ImageError/Code/badResponse``. The closure does not see redirects
-        /// that are followed.
-        public typealias ResponseModifier = DownloadHooks.ResponseModifier
-
-        /// Returns the header fields to send to a URL, given the fields that would be sent.
-        ///
-        /// The downloader calls it after the ``RequestModifier`` for each URL of a redirect, and never passes it fields from its
-        /// own earlier answers. A token for a host therefore never goes to another host.
-        /// A manager also asks it for each load, to keep the images of different users apart, so it should return soon.
-        public typealias HeaderProvider = @Sendable (URL, HTTPFields) -> HTTPFields
-
-        /// Returns the credential for a challenge; `nil` leaves it unanswered.
-        ///
-        /// An error that the closure throws ends the load with ``ImageError/Code/badRequest``.
-        public typealias CredentialProvider = @Sendable (AuthenticationChallenge) async throws -> HTTPCredential?
-
-        /// Returns the decrypted bytes of a body, which are decoded and cached.
-        ///
-        /// An error that the closure throws ends the load with ``ImageError/Code/badResponse``. Bytes are not decoded while they arrive.
-        public typealias Decryptor = DownloadHooks.Decryptor
-
         /// The number of transfers that may run at once, at least 1. Other downloads wait.
         ///
         /// While others wait, one host has at most half of the slots. Further transfers that it has don't count then: up to half as many as this number
@@ -69,14 +33,28 @@ extension ImageDownloader {
         public var acceptableContentTypes: Set<String>?
         /// The URL schemes that are loaded, a subset of `http` and `https`.
         public var schemes: Set<String>
-        /// A closure that changes each request.
-        public var requestModifier: RequestModifier?
-        /// A closure that changes or refuses the request that follows each redirect.
-        public var redirectModifier: RedirectModifier?
-        /// A closure that changes the head of each response.
-        public var responseModifier: ResponseModifier?
-        /// A closure that returns the header fields for each URL.
-        public var headerProvider: HeaderProvider?
+        /// A closure that changes each request before it is sent, for example to sign its URL or to add a token.
+        ///
+        /// An error that the closure throws ends the load with ``ImageError/Code/badRequest``.
+        public var requestModifier: (@Sendable (inout DownloadRequest) async throws -> Void)?
+        /// A closure that changes the request that follows a redirect, or refuses the redirect by throwing an error, which ends the load
+        /// with ``ImageError/Code/badRedirect``.
+        ///
+        /// It is called for each redirect that the downloader would follow, with the head of the redirect. The network guard checks the
+        /// changed request too. A closure that changes the host has to remove the fields that aren't for that host, such as
+        /// `Authorization`.
+        public var redirectModifier: (@Sendable (inout DownloadRequest, DownloadResponse) async throws -> Void)?
+        /// A closure that changes the head of each response before it is checked.
+        ///
+        /// An error that the closure throws ends the load with ``ImageError/Code/badResponse``. The closure does not see redirects
+        /// that are followed.
+        public var responseModifier: (@Sendable (inout DownloadResponse) async throws -> Void)?
+        /// A closure that returns the header fields to send to a URL, given the fields that would be sent.
+        ///
+        /// The downloader calls it after the ``requestModifier`` for each URL of a redirect, and never passes it fields from its
+        /// own earlier answers. A token for a host therefore never goes to another host.
+        /// A manager also asks it for each load, to keep the images of different users apart, so it should return soon.
+        public var headerProvider: (@Sendable (URL, HTTPFields) -> HTTPFields)?
 
         /// The policy for repeating transfers that failed; none by default.
         public var retry: RetryPolicy
@@ -98,16 +76,30 @@ extension ImageDownloader {
         ///
         /// A redirected transfer counts for the host that it was redirected to. It goes on at once, and later requests wait for it.
         public var maximumDownloadsPerHost: Int?
-        /// The place for the beginnings of interrupted transfers, which later transfers continue; `nil` always starts over.
-        public var partialDownloads: PartialDownloads?
+        /// True, the default, to keep the beginnings of interrupted transfers in memory, up to 32 MB, and to continue with them when a
+        /// URL is loaded again.
+        ///
+        /// A transfer can be continued if the server identifies the bytes with a strong validator, such as an entity tag that doesn't
+        /// start with `W/`, and didn't compress them.
+        public var resumesTransfers: Bool {
+            get { partialDownloads != nil }
+            set { partialDownloads = newValue ? partialDownloads ?? PartialDownloads() : nil }
+        }
+        /// The beginnings of interrupted transfers, which later transfers continue.
+        package var partialDownloads: PartialDownloads?
         /// The smallest part of a body between two reports of progress, from 0 to 1. The first and the last report are always made.
         public var minimumProgressInterval: Double
         /// The place for cookies; `nil` neither keeps nor sends any.
         public var cookies: (any CookieStoring)?
-        /// A closure that returns the credential for a server that asks for it; `nil` answers no challenge.
-        public var credentials: CredentialProvider?
-        /// A closure that decrypts each body; `nil` for none.
-        public var decryptor: Decryptor?
+        /// A closure that returns the credential for a challenge of a server; `nil` answers no challenge, and so does a closure that
+        /// returns `nil`.
+        ///
+        /// An error that the closure throws ends the load with ``ImageError/Code/badRequest``.
+        public var credentials: (@Sendable (AuthenticationChallenge) async throws -> HTTPCredential?)?
+        /// A closure that returns the decrypted bytes of a body, which are decoded and cached; `nil` for none.
+        ///
+        /// An error that the closure throws ends the load with ``ImageError/Code/badResponse``. Bytes are not decoded while they arrive.
+        public var decryptor: (@Sendable (Data, DownloadResponse) async throws -> Data)?
         /// The certificates to trust and to present, and the exceptions.
         public var tls: TLSOptions
         /// The proxy for connections.
@@ -130,14 +122,18 @@ extension ImageDownloader {
             timeout: Duration = .seconds(15), totalTimeout: Duration? = nil, headers: [String: String] = [:],
             maximumBytes: ByteCount = .megabytes(200), maximumRedirects: Int = 5,
             acceptableStatusCodes: Set<Int>? = Set(200..<300), acceptableContentTypes: Set<String>? = nil,
-            schemes: Set<String> = ["http", "https"], requestModifier: RequestModifier? = nil,
-            redirectModifier: RedirectModifier? = nil, responseModifier: ResponseModifier? = nil,
-            headerProvider: HeaderProvider? = nil,
+            schemes: Set<String> = ["http", "https"],
+            requestModifier: (@Sendable (inout DownloadRequest) async throws -> Void)? = nil,
+            redirectModifier: (@Sendable (inout DownloadRequest, DownloadResponse) async throws -> Void)? = nil,
+            responseModifier: (@Sendable (inout DownloadResponse) async throws -> Void)? = nil,
+            headerProvider: (@Sendable (URL, HTTPFields) -> HTTPFields)? = nil,
             retry: RetryPolicy = .none, circuitBreaker: CircuitBreakerPolicy? = nil, networkGuard: NetworkGuard? = nil,
             firstByteTimeout: Duration? = nil, minimumSpeed: Int? = 100, maximumDecompressionRatio: Double? = nil,
             maximumRedirectsPerOrigin: Int? = nil, maximumDownloadsPerHost: Int? = nil,
-            partialDownloads: PartialDownloads? = .memory, minimumProgressInterval: Double = 0,
-            cookies: (any CookieStoring)? = nil, credentials: CredentialProvider? = nil, decryptor: Decryptor? = nil,
+            resumesTransfers: Bool = true, minimumProgressInterval: Double = 0,
+            cookies: (any CookieStoring)? = nil,
+            credentials: (@Sendable (AuthenticationChallenge) async throws -> HTTPCredential?)? = nil,
+            decryptor: (@Sendable (Data, DownloadResponse) async throws -> Data)? = nil,
             tls: TLSOptions = TLSOptions(), proxy: ProxyOptions = .none, usesHTTP2: Bool = false,
             unixSocketPath: String? = nil,
             observer: (@Sendable (DownloadEvent) -> Void)? = nil
@@ -164,7 +160,7 @@ extension ImageDownloader {
             self.maximumDecompressionRatio = maximumDecompressionRatio
             self.maximumRedirectsPerOrigin = maximumRedirectsPerOrigin
             self.maximumDownloadsPerHost = maximumDownloadsPerHost
-            self.partialDownloads = partialDownloads
+            partialDownloads = resumesTransfers ? PartialDownloads() : nil
             self.minimumProgressInterval = minimumProgressInterval
             self.cookies = cookies
             self.credentials = credentials

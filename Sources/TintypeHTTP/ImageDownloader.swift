@@ -43,11 +43,11 @@ public final class ImageDownloader: ImageLoading, Sendable {
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
 
-    /// Creates a downloader that measures time limits with a given clock, such as a test's clock.
+    /// Creates a downloader.
     /// - Parameters:
     ///   - configuration: the requests to make and the responses to accept.
-    ///   - clock: the clock for time limits.
-    public init<C: Clock>(_ configuration: Configuration = Configuration(), clock: C) where C.Duration == Duration {
+    ///   - clock: the clock for time limits, such as a test's clock.
+    public init(_ configuration: Configuration = Configuration(), clock: some Clock<Duration> = ContinuousClock()) {
         self.configuration = configuration
         time = Timekeeper(clock)
         watch = TransferWatch(time)
@@ -58,12 +58,6 @@ public final class ImageDownloader: ImageLoading, Sendable {
         tls = TLSConfigurations(configuration.tls)
         clients = HTTPClients { [tls] in SharedHTTPClient(.init(configuration, $0, tls.common)) }
         servers = ServerRecords(retry: configuration.retry, breaker: configuration.circuitBreaker, now: time.now)
-    }
-
-    /// Creates a downloader.
-    /// - Parameter configuration: the requests to make and the responses to accept.
-    public convenience init(_ configuration: Configuration = Configuration()) {
-        self.init(configuration, clock: ContinuousClock())
     }
 
     /// The number of transfers that may run at once.

@@ -41,41 +41,27 @@ public final class NetworkActivity: Sendable {
     private let action: @Sendable (Bool) -> Void
     private let state = Lock(State())
 
-    /// Creates an activity that measures its delays with a given clock, such as a test's clock.
+    /// Creates an activity. The default delays are the same as AFNetworking's.
     /// - Parameters:
     ///   - activationDelay: the time that transfers run before the activity starts.
     ///   - completionDelay: how long no transfer must run until it ends.
-    ///   - clock: the clock of the delays.
+    ///   - clock: the clock of the delays, such as a test's clock.
     ///   - action: called with true when the activity starts, and with false when it ends; on any thread, never two calls at once.
-    public init<C: Clock>(
-        activationDelay: Duration = .seconds(1), completionDelay: Duration = .milliseconds(170), clock: C,
-        action: @escaping @Sendable (Bool) -> Void
-    ) where C.Duration == Duration {
+    public init(
+        activationDelay: Duration = .seconds(1), completionDelay: Duration = .milliseconds(170),
+        clock: some Clock<Duration> = ContinuousClock(), action: @escaping @Sendable (Bool) -> Void
+    ) {
         self.activationDelay = activationDelay.boundedLimit
         self.completionDelay = completionDelay.boundedLimit
         time = Timekeeper(clock)
         self.action = action
     }
 
-    /// Creates an activity. The default delays are the same as AFNetworking's.
-    /// - Parameters:
-    ///   - activationDelay: the time that transfers run before the activity starts.
-    ///   - completionDelay: how long no transfer must run until it ends.
-    ///   - action: called with true when the activity starts, and with false when it ends; on any thread, never two calls at once.
-    public convenience init(
-        activationDelay: Duration = .seconds(1), completionDelay: Duration = .milliseconds(170),
-        action: @escaping @Sendable (Bool) -> Void
-    ) {
-        self.init(
-            activationDelay: activationDelay, completionDelay: completionDelay, clock: ContinuousClock(), action: action
-        )
-    }
-
     /// True while the activity is reported.
     public var isActive: Bool { state.withLock { [.active, .ending].contains($0.phase) } }
 
     /// The number of transfers that run.
-    public var transferCount: Int { state.withLock { $0.transfers.count } }
+    package var transferCount: Int { state.withLock { $0.transfers.count } }
 
     /// Notes an event of a downloader: the `observer` of its configuration.
     /// - Parameter event: the event.

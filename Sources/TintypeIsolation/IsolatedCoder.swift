@@ -16,12 +16,12 @@ struct IsolatedCoder: IsolatingCoder {
     func prepare() { pool.prepare() }
 
     func encode(
-        _ image: Image, as format: ImageFormat, options: EncodeOptions, context: EncodeContext
+        _ image: Image, as format: ImageFormat, options: EncodeOptions, context: ProcessingContext
     ) throws(ImageError) -> Data {
         try base.encode(image, as: format, options: options, context: context)
     }
 
-    func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
+    func info(of data: Data, context: ProcessingContext) throws(ImageError) -> ImageInfo {
         let request = request(data, DecodeOptions(), context)
         let info = try pool.withWorker(about: request, context) { worker throws(WorkerConversation.Failure) in
             guard case .info(let info) = try worker.ask(.info(request), about: SharedMemory(data)) else {
@@ -33,13 +33,13 @@ struct IsolatedCoder: IsolatingCoder {
         return try base.info(of: data, context: context)
     }
 
-    func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
+    func decode(_ data: Data, options: DecodeOptions, context: ProcessingContext) throws(ImageError) -> Image {
         try firstFrame(data, options: options, context: context).image
     }
 
     /// Returns the image, or the first frame with the header of its animation.
     func firstFrame(
-        _ data: Data, options: DecodeOptions, context: DecodeContext
+        _ data: Data, options: DecodeOptions, context: ProcessingContext
     ) throws(ImageError) -> (image: Image, animation: ImageInfo?) {
         let request = request(data, options, context)
         let decoded = try pool.withWorker(about: request, context) { worker throws(WorkerConversation.Failure) in
@@ -56,7 +56,7 @@ struct IsolatedCoder: IsolatingCoder {
     }
 
     /// Returns the request to a worker, whose bytes come in shared memory.
-    func request(_ data: Data, _ options: DecodeOptions, _ context: DecodeContext) -> WireRequest {
+    func request(_ data: Data, _ options: DecodeOptions, _ context: ProcessingContext) -> WireRequest {
         WireRequest(
             byteCount: data.count, formats: decodableFormats.sorted { $0.rawValue < $1.rawValue }, options: options,
             limits: context.limits)
@@ -79,23 +79,23 @@ struct IsolatedAnimatedCoder: IsolatingCoder, AnimatedImageCoder {
     func prepare() { coder.prepare() }
 
     func encode(
-        _ image: Image, as format: ImageFormat, options: EncodeOptions, context: EncodeContext
+        _ image: Image, as format: ImageFormat, options: EncodeOptions, context: ProcessingContext
     ) throws(ImageError) -> Data {
         try coder.encode(image, as: format, options: options, context: context)
     }
 
-    func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
+    func info(of data: Data, context: ProcessingContext) throws(ImageError) -> ImageInfo {
         try coder.info(of: data, context: context)
     }
 
-    func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
+    func decode(_ data: Data, options: DecodeOptions, context: ProcessingContext) throws(ImageError) -> Image {
         // Without a worker, the coder in this process has made the animation.
         let (image, info) = try coder.firstFrame(data, options: options, context: context)
         return info.map { image.animated(by: self, data, $0, options: options, context) } ?? image
     }
 
     func frameDecoder(
-        for data: Data, options: DecodeOptions, context: DecodeContext
+        for data: Data, options: DecodeOptions, context: ProcessingContext
     ) throws(ImageError) -> any FrameDecoder {
         let (pool, request) = (coder.pool, coder.request(data, options, context))
         guard let worker = try pool.take(context) else {

@@ -6,7 +6,7 @@ final class IsolatedFrameDecoder: FrameDecoder {
     let outputSize: PixelSize
     private let worker: WorkerProcess
     private let pool: WorkerPool
-    private let context: DecodeContext
+    private let context: ProcessingContext
     private let request: WireRequest
     /// The number of the next frame.
     private var position = 0
@@ -15,7 +15,7 @@ final class IsolatedFrameDecoder: FrameDecoder {
 
     init(
         info: ImageInfo, outputSize: PixelSize, about request: WireRequest, _ worker: WorkerProcess, _ pool: WorkerPool,
-        _ context: DecodeContext
+        _ context: ProcessingContext
     ) {
         self.info = info
         self.outputSize = outputSize

@@ -48,7 +48,7 @@ struct MemoryTests {
         var limits = DecodeLimits()
         limits.maximumPixels = 1 << 22
         let coders = ImageCoders.inProcess
-        let context = DecodeContext(limits: limits, pool: PixelBufferPool(limit: .megabytes(64)))
+        let context = ProcessingContext(limits: limits, pool: PixelBufferPool(limit: .megabytes(64)))
         var options = DecodeOptions()
         options.allowsPartialImage = true
         do throws(ImageError) {

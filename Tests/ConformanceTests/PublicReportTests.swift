@@ -61,7 +61,7 @@ struct PublicReportTests {
     func lateProfile() throws {
         let data = try PublicReport(name: "C14-webp-late-icc.webp").data()
         let whole = try Image(data: data)
-        let decoder = try ImageCoders.default.progressiveDecoder(options: DecodeOptions(), context: DecodeContext())
+        let decoder = try ImageCoders.default.progressiveDecoder(options: DecodeOptions(), context: ProcessingContext())
         for byte in data {
             try decoder.append(Data([byte]))
             _ = try decoder.preview()

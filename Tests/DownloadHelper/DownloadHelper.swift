@@ -51,7 +51,7 @@ struct DownloadHelper {
         tls.trustRoots = try Data(contentsOf: URL(filePath: roots))
         let downloader = ImageDownloader(
             .init(
-                maximumConcurrentDownloads: 32, timeout: .seconds(60), partialDownloads: nil, tls: tls,
+                maximumConcurrentDownloads: 32, timeout: .seconds(60), resumesTransfers: false, tls: tls,
                 usesHTTP2: true))
         let failures = await withTaskGroup(of: Int.self) { group in
             for lane in 0..<32 {
@@ -130,7 +130,7 @@ struct DownloadHelper {
 
     private static func load(_ url: URL, _ isProgressive: Bool) async throws {
         var configuration = ImageDownloader.Configuration(maximumBytes: .gigabytes(1))
-        configuration.partialDownloads = nil
+        configuration.resumesTransfers = false
         let manager = ImageManager(
             cache: MemoryImageCache(), loader: ImageDownloader(configuration), coders: ImageCoders([ByteCounter()]))
         var request = ImageRequest(url)
@@ -201,22 +201,22 @@ private struct ByteCounter: ProgressiveImageCoder {
 
     func canDecode(_ data: Data, format: ImageFormat?) -> Bool { true }
 
-    func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
+    func info(of data: Data, context: ProcessingContext) throws(ImageError) -> ImageInfo {
         ImageInfo(format: Self.format, size: PixelSize(width: 1, height: 1), hasAlpha: false)
     }
 
-    func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
+    func decode(_ data: Data, options: DecodeOptions, context: ProcessingContext) throws(ImageError) -> Image {
         Image(pixels: try MutablePixelBuffer(size: PixelSize(width: 1, height: 1), cleared: true).freeze())
     }
 
     func encode(
-        _ image: Image, as format: ImageFormat, options: EncodeOptions, context: EncodeContext
+        _ image: Image, as format: ImageFormat, options: EncodeOptions, context: ProcessingContext
     ) throws(ImageError) -> Data {
         throw ImageError(.encodeFailed, stage: .encode, reason: "nothing is encoded here")
     }
 
     func progressiveDecoder(
-        options: DecodeOptions, context: DecodeContext
+        options: DecodeOptions, context: ProcessingContext
     ) throws(ImageError) -> any ProgressiveDecoder { Decoder(coder: self) }
 
     private final class Decoder: ProgressiveDecoder {
@@ -231,7 +231,7 @@ private struct ByteCounter: ProgressiveImageCoder {
         func preview() throws(ImageError) -> Image? { nil }
 
         func finish() throws(ImageError) -> Image {
-            try coder.decode(data, options: DecodeOptions(), context: DecodeContext())
+            try coder.decode(data, options: DecodeOptions(), context: ProcessingContext())
         }
     }
 }

@@ -22,7 +22,7 @@ struct MisbehavingCoder: AnimatedImageCoder {
 
     var decodableFormats: Set<ImageFormat> { [.svg] }
 
-    func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
+    func info(of data: Data, context: ProcessingContext) throws(ImageError) -> ImageInfo {
         var info = ImageInfo(format: .svg, size: Self.size, hasAlpha: true)
         let words = String(decoding: data, as: UTF8.self).split(separator: " ").map { String($0) }
         if words.first == "lie", words.count > 1 { Lies.change(&info, words[1]) }
@@ -30,10 +30,10 @@ struct MisbehavingCoder: AnimatedImageCoder {
     }
 
     func frameDecoder(
-        for data: Data, options: DecodeOptions, context: DecodeContext
+        for data: Data, options: DecodeOptions, context: ProcessingContext
     ) throws(ImageError) -> any FrameDecoder { EndlessFrames(info: try info(of: data, context: context)) }
 
-    func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
+    func decode(_ data: Data, options: DecodeOptions, context: ProcessingContext) throws(ImageError) -> Image {
         let words = String(decoding: data, as: UTF8.self).split(separator: " ")
         let bytes = words.first == "greedy" ? 1 << 40 : words.first == "reserved" ? 600 << 20 : 24
         if words.first != "unreserved" { _ = try context.reserve(bytes) }

@@ -21,17 +21,17 @@ final class GrowingCoder: ProgressiveImageCoder {
 
     func canDecode(_ data: Data, format: ImageFormat?) -> Bool { data.starts(with: Data("GROW".utf8)) }
 
-    func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
+    func info(of data: Data, context: ProcessingContext) throws(ImageError) -> ImageInfo {
         ImageInfo(format: .growing, size: PixelSize(width: 8, height: 8), hasAlpha: false)
     }
 
-    func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
+    func decode(_ data: Data, options: DecodeOptions, context: ProcessingContext) throws(ImageError) -> Image {
         counts.update { $0.decodes += 1 }
         return try Self.image(bytes: data.count, options)
     }
 
     func progressiveDecoder(
-        options: DecodeOptions, context: DecodeContext
+        options: DecodeOptions, context: ProcessingContext
     ) throws(ImageError) -> any ProgressiveDecoder {
         GrowingDecoder(counts: counts, options: options)
     }

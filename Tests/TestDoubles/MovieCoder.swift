@@ -20,7 +20,7 @@ final class MovieCoder: ImageCoder {
 
     func canDecode(_ data: Data, format: ImageFormat?) -> Bool { data.starts(with: Data("MOVIE".utf8)) }
 
-    func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
+    func info(of data: Data, context: ProcessingContext) throws(ImageError) -> ImageInfo {
         let words = String(decoding: data, as: UTF8.self).split(separator: " ")
         guard words.count == 3, let frames = Int(words[1]), let side = Int(words[2]) else {
             throw ImageError(.corruptImage, stage: .decode, reason: "no movie")
@@ -30,7 +30,7 @@ final class MovieCoder: ImageCoder {
             loopCount: frames > 1 ? 3 : nil, hasAlpha: false)
     }
 
-    func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
+    func decode(_ data: Data, options: DecodeOptions, context: ProcessingContext) throws(ImageError) -> Image {
         asked.withLock { $0.append(options) }
         let info = try info(of: data, context: context)
         let output = options.outputSize(for: info.size, frameCount: info.frameCount)

@@ -46,7 +46,7 @@ final class NumberedFramesCoder: AnimatedImageCoder {
     var mostDecodes: Int { decodes.values.max() ?? 0 }
 
     func image(pressure: MemoryPressure? = nil, budget: DecodeBudget = .shared) throws -> AnimatedImage {
-        var context = DecodeContext(budget: budget)
+        var context = ProcessingContext(budget: budget)
         context.memoryPressure = pressure
         context.limits.maximumFrames = .max
         let image = try decode(Self.bytes, options: DecodeOptions(), context: context)
@@ -61,14 +61,14 @@ final class NumberedFramesCoder: AnimatedImageCoder {
 
     func canDecode(_ data: Data, format: ImageFormat?) -> Bool { data == Self.bytes }
 
-    func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
+    func info(of data: Data, context: ProcessingContext) throws(ImageError) -> ImageInfo {
         ImageInfo(
             format: .numbered, size: PixelSize(width: 4, height: 4), frameCount: durations.count,
             loopCount: loopCount, frameDurations: durations, hasAlpha: false)
     }
 
     func frameDecoder(
-        for data: Data, options: DecodeOptions, context: DecodeContext
+        for data: Data, options: DecodeOptions, context: ProcessingContext
     ) throws(ImageError) -> any FrameDecoder {
         state.withLock { $0.decoders += 1 }
         return Frames(self, try info(of: data, context: context), context)
@@ -78,12 +78,12 @@ final class NumberedFramesCoder: AnimatedImageCoder {
         let info: ImageInfo
         var outputSize: PixelSize { info.size }
         private let coder: NumberedFramesCoder
-        private let context: DecodeContext
+        private let context: ProcessingContext
         private var next = 0
         private var interval: Int?
         private var copies: Set<Int> = [0]
 
-        init(_ coder: NumberedFramesCoder, _ info: ImageInfo, _ context: DecodeContext) {
+        init(_ coder: NumberedFramesCoder, _ info: ImageInfo, _ context: ProcessingContext) {
             (self.coder, self.info, self.context) = (coder, info, context)
             coder.state.withLock { $0.openDecoders += 1 }
         }

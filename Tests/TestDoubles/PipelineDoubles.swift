@@ -107,14 +107,14 @@ final class DotCoder: ImageCoder {
 
     func canDecode(_ data: Data, format: ImageFormat?) -> Bool { data.starts(with: Data("DOT".utf8)) }
 
-    func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
+    func info(of data: Data, context: ProcessingContext) throws(ImageError) -> ImageInfo {
         guard let side = Int(String(decoding: data.dropFirst(4), as: UTF8.self)) else {
             throw ImageError(.corruptImage, stage: .decode, reason: "no number")
         }
         return ImageInfo(format: .dot, size: PixelSize(width: side, height: side), hasAlpha: false)
     }
 
-    func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
+    func decode(_ data: Data, options: DecodeOptions, context: ProcessingContext) throws(ImageError) -> Image {
         count.withLock { $0 += 1 }
         onDecode()
         let info = try info(of: data, context: context)
@@ -132,7 +132,7 @@ final class DotCoder: ImageCoder {
     }
 
     func encode(
-        _ image: Image, as format: ImageFormat, options: EncodeOptions, context: EncodeContext
+        _ image: Image, as format: ImageFormat, options: EncodeOptions, context: ProcessingContext
     ) throws(ImageError) -> Data {
         written.withLock { $0.append(options) }
         onEncode()

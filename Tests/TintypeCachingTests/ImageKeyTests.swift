@@ -14,16 +14,16 @@ private struct Named: ImageTransformer {
 }
 
 /// The settings of a coder.
-private struct Turned: FormatDecodeOptions {
+private struct Turned: FormatOptions {
     var isTurned = false
     var cacheKey: String { isTurned ? "turned" : "" }
 }
 
-private struct NumberOption: FormatDecodeOptions {
+private struct NumberOption: FormatOptions {
     var number = 0
 }
 
-private struct OtherOption: FormatDecodeOptions {
+private struct OtherOption: FormatOptions {
     var number = 0
 }
 
@@ -44,7 +44,7 @@ struct ImageKeyTests {
             options.thumbnailSize = box
             options.preservesAspectRatio = .random(using: &random)
             options.allowsUpscaling = .random(using: &random)
-            options.thumbnailQuality = Bool.random(using: &random) ? .fast : .high
+            options.prefersFastThumbnail = Bool.random(using: &random)
             options.maximumBytes = [nil, 4, 40].randomElement(using: &random)!
             options.firstFrameOnly = .random(using: &random)
             options.allowsPartialImage = .random(using: &random)  // What is incomplete isn't cached, and so has no key.
@@ -77,7 +77,7 @@ struct ImageKeyTests {
                 signature.append("box \(box) \(options.preservesAspectRatio) \(options.allowsUpscaling)")
             }
             if let bytes = options.maximumBytes { signature.append("bytes \(bytes.bytes)") }
-            if !signature.isEmpty { signature.append("quality \(options.thumbnailQuality)") }
+            if !signature.isEmpty { signature.append("fast \(options.prefersFastThumbnail)") }
             signature.append("\(options.firstFrameOnly) \(options.keepsColorSpace)")
             signature.append("\(options.decodeToHDR) \(options.scale) \(options.formatHint?.rawValue ?? "none")")
             signature.append("coder \(extras.coder ?? "none") \(extras.coderToken)")
@@ -113,7 +113,7 @@ struct ImageKeyTests {
             "thumbnailSize": { $0.thumbnailSize = PixelSize(width: 5, height: 5) },
             "preservesAspectRatio": { $0.preservesAspectRatio = false },
             "coversThumbnailSize": { $0.coversThumbnailSize = true }, "allowsUpscaling": { $0.allowsUpscaling = true },
-            "thumbnailQuality": { $0.thumbnailQuality = .fast }, "maximumBytes": { $0.maximumBytes = 1_000 },
+            "prefersFastThumbnail": { $0.prefersFastThumbnail = true }, "maximumBytes": { $0.maximumBytes = 1_000 },
             "page": { $0.page = 2 }, "firstFrameOnly": { $0.firstFrameOnly = true }, "scale": { $0.scale = 3 },
             "allowsPartialImage": { $0.allowsPartialImage = true },
             "keepsColorSpace": { $0.keepsColorSpace = true }, "decodeToHDR": { $0.decodeToHDR = true },
@@ -137,7 +137,7 @@ struct ImageKeyTests {
     @Test("the quality of a thumbnail tells thumbnails apart, and nothing else")
     func thumbnailQuality() {
         var options = DecodeOptions()
-        options.thumbnailQuality = .fast
+        options.prefersFastThumbnail = true
         #expect(ImageVariant(options).isOriginal)
         options.maximumBytes = 100
         #expect(ImageVariant(options) == ImageVariant(description: "bytes=100;fast"))

@@ -11,7 +11,8 @@ struct CoderMatrixTests {
     private let coders = FormatSample.coders
 
     private func decode(
-        _ data: Data, context: DecodeContext = DecodeContext(), _ change: (inout DecodeOptions) -> Void = { _ in }
+        _ data: Data, context: ProcessingContext = ProcessingContext(),
+        _ change: (inout DecodeOptions) -> Void = { _ in }
     ) throws -> Image {
         var options = DecodeOptions()
         change(&options)
@@ -74,7 +75,7 @@ struct CoderMatrixTests {
             for keepsColorSpace in [false, true] {
                 let pool = PixelBufferPool(limit: 0)
                 let budget = DecodeBudget(limit: .gigabytes(1))
-                _ = try decode(data, context: DecodeContext(pool: pool, budget: budget)) {
+                _ = try decode(data, context: ProcessingContext(pool: pool, budget: budget)) {
                     $0.thumbnailSize = side.map { PixelSize(width: $0, height: $0) }
                     $0.allowsUpscaling = true
                     $0.keepsColorSpace = keepsColorSpace
@@ -92,10 +93,10 @@ struct CoderMatrixTests {
         let data = try sample.data()
         let budget = DecodeBudget(limit: .gigabytes(1))
         for count in stride(from: 20, to: data.count, by: max(1, data.count / 30)) {
-            _ = try? decode(data.prefix(count), context: DecodeContext(budget: budget))
+            _ = try? decode(data.prefix(count), context: ProcessingContext(budget: budget))
         }
         #expect(throws: ImageError.self) {
-            try decode(data, context: DecodeContext(budget: budget, isCancelled: { true }))
+            try decode(data, context: ProcessingContext(budget: budget, isCancelled: { true }))
         }
         #expect(budget.statistics.reservedBytes == 0 && budget.statistics.decodes == 0)
     }
@@ -116,7 +117,7 @@ struct CoderMatrixTests {
             do throws(ImageError) {
                 var options = DecodeOptions()
                 options.allowsPartialImage = true
-                let image = try coders.decode(part, options: options, context: DecodeContext())
+                let image = try coders.decode(part, options: options, context: ProcessingContext())
                 #expect(image.isPartial)
                 partial += 1
             } catch {
@@ -133,7 +134,7 @@ struct CoderMatrixTests {
         var looks = 0
         while true {
             let left = Lock(looks)
-            let context = DecodeContext(isCancelled: {
+            let context = ProcessingContext(isCancelled: {
                 left.withLock { left in
                     left -= 1
                     return left < 0

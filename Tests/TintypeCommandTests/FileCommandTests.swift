@@ -66,7 +66,7 @@ struct FileCommandTests {
             e:GPSLongitude="8,15W"/></r:RDF>
             """
         var options = EncodeOptions()
-        options.metadata = .xmp
+        options.keepsMetadata = true
         let image = try picture().with { $0.metadata.xmp = Data(xmp.utf8) }
         let path = try folder.write(image.encoded(as: .png, options: options), to: "photo.png").path
         for flags in [[], ["--json"], ["--place"], ["--json", "--place"]] {
@@ -164,7 +164,7 @@ struct FileCommandTests {
         ])
         let source = try picture().with { $0.metadata = ImageMetadata(exif: exif, xmp: Data("<xmp/>".utf8)) }
         var options = EncodeOptions()
-        options.metadata = .all
+        options.keepsMetadata = true
         let input = try folder.write(source.encoded(as: .jpeg, options: options), to: "a.jpg").path
         for (flags, expected) in [([], ImageMetadata()), (["--keep-metadata"], source.metadata)] {
             for name in ["b.webp", "c.png", "d.jpg"] {

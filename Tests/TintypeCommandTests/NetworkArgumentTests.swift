@@ -34,7 +34,7 @@ struct NetworkArgumentTests {
         let configuration = fetch.download.network.configuration
         #expect(configuration.retry.maximumAttempts == 4 && configuration.networkGuard == nil)
         #expect(configuration.tls.insecureHosts == ["a", "b"])
-        #expect(configuration.proxy == .server(ProxyServer(.socks5, host: "p", port: 1)))
+        #expect(configuration.proxy == .server(ProxyServer(host: "p", port: 1, usesSOCKS: true)))
         let plain = try command(["http://x/"]).download.network.configuration
         #expect(plain.retry.maximumAttempts == 1 && plain.proxy == .environment)
         #expect(try command(["--proxy", "none", "http://x/"]).download.network.configuration.proxy == .none)

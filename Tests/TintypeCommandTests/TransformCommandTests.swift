@@ -118,7 +118,7 @@ struct TransformCommandTests {
     }
 
     private func solidPicture(_ side: Int, red: Float) throws -> Image {
-        try ImageRenderer(size: PixelSize(width: side, height: side), format: .init(isOpaque: true)).image { surface in
+        try Image(size: PixelSize(width: side, height: side), isOpaque: true) { surface in
             surface.fill(PixelColor(red: red, green: 0, blue: 0))
         }
     }

@@ -91,7 +91,7 @@ struct DisplayTransitionTests {
 
     @Test("An easing of the program's own is kept between 0 and 1", .capability("TRN-02"))
     func easing() {
-        var transition = ImageTransition.flip(.horizontal, 1)
+        var transition = ImageTransition.flip(from: .top, 1)
         for (part, expected) in [(0.3, 0.3), (-2, 0), (7, 1), (.nan, 0), (.infinity, 1)] as [(Double, Double)] {
             transition.easing = { _ in part }
             #expect(transition.fraction(after: .milliseconds(500)) == expected)

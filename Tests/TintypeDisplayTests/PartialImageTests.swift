@@ -12,10 +12,10 @@ import TintypeTesting
 private struct CutCoder: ImageCoder {
     var decodableFormats: Set<ImageFormat> { [] }
     func canDecode(_ data: Data, format: ImageFormat?) -> Bool { true }
-    func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
+    func info(of data: Data, context: ProcessingContext) throws(ImageError) -> ImageInfo {
         ImageInfo(format: .gif, size: PixelSize(width: 4, height: 4), hasAlpha: false, isComplete: false)
     }
-    func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
+    func decode(_ data: Data, options: DecodeOptions, context: ProcessingContext) throws(ImageError) -> Image {
         guard options.allowsPartialImage else {
             throw ImageError(.truncatedImage, stage: .decode, reason: "the file ends too early")
         }

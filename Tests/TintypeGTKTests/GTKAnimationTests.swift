@@ -18,7 +18,7 @@ enum GTKAnimationTests {
             for (milliseconds, color) in [(0, Paint.red), (110, Paint.green), (210, Paint.blue), (310, Paint.red)] {
                 await run.wait("the frame at \(milliseconds) ms") {
                     _ = picture.state.advance(to: .milliseconds(milliseconds))
-                    return run.color(picture.state.faces[0], in: picture.widget) == color
+                    return run.color(picture.state.slotPaintables[0], in: picture.widget) == color
                 }
             }
         },
@@ -38,7 +38,7 @@ enum GTKAnimationTests {
             @MainActor func show(_ color: SIMD4<UInt8>, at milliseconds: Int) async {
                 await run.wait("the frame at \(milliseconds) ms") {
                     _ = picture.state.advance(to: .milliseconds(milliseconds))
-                    return run.color(picture.state.faces[0], in: picture.widget) == color
+                    return run.color(picture.state.slotPaintables[0], in: picture.widget) == color
                 }
             }
             await run.wait("the first frames are there") { picture.player != nil }
@@ -121,7 +121,7 @@ enum GTKAnimationTests {
             await run.wait("the clock stands still") { !picture.state.isTicking }
             picture.player?.seek(toFrame: 2)
             await run.wait("the third frame") {
-                run.color(picture.state.faces[0], in: picture.widget) == Paint.blue
+                run.color(picture.state.slotPaintables[0], in: picture.widget) == Paint.blue
             }
             await run.wait("the clock stands still again") { !picture.state.isTicking }
             picture.player?.play()
@@ -162,14 +162,15 @@ enum GTKAnimationTests {
                     run.loader.answer(url, with: .data(data(Paint.red)))
                     _ = try await picture.setImage(request).result.get()
                     run.check(
-                        Paint.isNear(run.color(picture.state.faces[0], in: picture.widget), Paint.red), "\(number): red"
+                        Paint.isNear(run.color(picture.state.slotPaintables[0], in: picture.widget), Paint.red),
+                        "\(number): red"
                     )
                     run.loader.answer(url, with: .data(data(Paint.blue)))
                     _ = try await run.manager.removeCachedImage(for: request)
                     _ = try await run.manager.removeCachedImage(for: ImageRequest(url))
                     _ = try await picture.setImage(request).result.get()
                     run.check(
-                        Paint.isNear(run.color(picture.state.faces[0], in: picture.widget), Paint.blue),
+                        Paint.isNear(run.color(picture.state.slotPaintables[0], in: picture.widget), Paint.blue),
                         "\(number): blue")
                 }
             }
@@ -185,11 +186,11 @@ enum GTKAnimationTests {
             _ = picture.state.advance(to: .zero)
             await run.wait("the second frame") {
                 _ = picture.state.advance(to: .milliseconds(110))
-                return run.color(picture.state.faces[0], in: picture.widget) == Paint.green
+                return run.color(picture.state.slotPaintables[0], in: picture.widget) == Paint.green
             }
             picture.setImage(run.url("moving"))
             run.check(player != nil && picture.player === player, "the player is another one")
-            run.equal(run.color(picture.state.faces[0], in: picture.widget), Paint.green)
+            run.equal(run.color(picture.state.slotPaintables[0], in: picture.widget), Paint.green)
         },
         GTKTest(
             "A program may play an animation of its own, and show an image with a transition",
@@ -206,7 +207,7 @@ enum GTKAnimationTests {
             _ = picture.state.advance(to: .zero)
             await run.wait("the second frame") {
                 _ = picture.state.advance(to: .milliseconds(110))
-                return run.color(picture.state.faces[0], in: picture.widget) == Paint.blue
+                return run.color(picture.state.slotPaintables[0], in: picture.widget) == Paint.blue
             }
             var ends = 0
             let content = DisplayedImage(Paint.image(Paint.green), role: .image)
@@ -215,7 +216,7 @@ enum GTKAnimationTests {
             _ = picture.state.advance(to: .seconds(1))
             _ = picture.state.advance(to: .seconds(2))
             run.equal(ends, 1)
-            run.equal(run.color(picture.state.faces[0], in: picture.widget), Paint.green)
+            run.equal(run.color(picture.state.slotPaintables[0], in: picture.widget), Paint.green)
         },
     ]
 }

@@ -23,7 +23,7 @@ enum GTKButtonTests {
             _ = try await button.setImage(run.url("green"), for: .hover).result.get()
             _ = try await button.setImage(run.url("blue"), for: .disabled).result.get()
             _ = try await button.setBackgroundImage(run.url("gray"), for: .normal).result.get()
-            let (image, background) = (button.state.faces[0], button.state.faces[1])
+            let (image, background) = (button.state.slotPaintables[0], button.state.slotPaintables[1])
             @MainActor func colors(_ flags: GtkStateFlags) -> [SIMD4<UInt8>?] {
                 gtk_widget_set_state_flags(button.widget, flags, 0)
                 defer { gtk_widget_unset_state_flags(button.widget, flags) }

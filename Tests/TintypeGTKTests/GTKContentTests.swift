@@ -62,7 +62,7 @@ enum GTKContentTests {
             run.loader.answer(run.url("red"), with: .data(Paint.png(Paint.red)))
             gtk_widget_activate(button)
             await run.wait("the image is there") {
-                run.color(picture.state.faces[0], in: picture.widget) == Paint.red
+                run.color(picture.state.slotPaintables[0], in: picture.widget) == Paint.red
             }
             run.equal(tooltip(picture.widget), nil)
             run.check(gtk_widget_get_first_child(picture.widget) == nil, "the button stays")
@@ -174,7 +174,7 @@ enum GTKContentTests {
                 run.equal(picture.player?.rate, 2)
                 run.equal(picture.player?.loopCount, 3)
                 run.equal(picture.player?.isPlaying, false)
-                run.equal(run.color(picture.state.faces[0], in: picture.widget), Paint.red)
+                run.equal(run.color(picture.state.slotPaintables[0], in: picture.widget), Paint.red)
             }
             picture.playback.mode = .reverse
             picture.playback.loopCount = nil

@@ -20,7 +20,7 @@ enum GTKDisplayTests {
                 transition: .crossDissolve(3_600))
             await run.wait("the load of the state ends") { load.end != nil }
             gtk_widget_set_state_flags(button.widget, GTK_STATE_FLAG_PRELIGHT, 0)
-            run.equal(run.color(button.state.faces[0], in: button.widget), Paint.green)
+            run.equal(run.color(button.state.slotPaintables[0], in: button.widget), Paint.green)
         },
         GTKTest("An image that is set at the end of a transition stays") { run in
             WidgetState.usesFrameClock = false
@@ -36,9 +36,9 @@ enum GTKDisplayTests {
             _ = try await picture.setImage(run.url("red"), transition: transition).result.get()
             _ = picture.state.advance(to: .seconds(1))
             _ = picture.state.advance(to: .seconds(3))
-            run.equal(run.color(picture.state.faces[0], in: picture.widget), Paint.blue)
+            run.equal(run.color(picture.state.slotPaintables[0], in: picture.widget), Paint.blue)
             _ = picture.state.advance(to: .seconds(4))
-            run.equal(run.color(picture.state.faces[0], in: picture.widget), Paint.blue)
+            run.equal(run.color(picture.state.slotPaintables[0], in: picture.widget), Paint.blue)
             run.equal(picture.imageURL(), next)
         },
         GTKTest("An image that is set when another one interrupts a transition stays") { run in
@@ -65,7 +65,7 @@ enum GTKDisplayTests {
             let load = picture.setImage(run.url("red"), display: .waitTransition, transition: .crossDissolve(3_600))
             await run.wait("the load ends") { load.end != nil }
             await run.show(picture.widget)
-            run.equal(run.color(picture.state.faces[0], in: picture.widget), Paint.red)
+            run.equal(run.color(picture.state.slotPaintables[0], in: picture.widget), Paint.red)
         },
         GTKTest("An animation that is replaced while its widget is out of sight is released", .capability("3.5")) {
             run in

@@ -16,20 +16,20 @@ enum GTKPictureTests {
             await run.show(picture.widget)
             WidgetState.usesFrameClock = false
             let load = picture.setImage(run.url("red"), placeholder: Paint.image(Paint.blue), indicator: .spinner)
-            let face = picture.state.faces[0]
-            run.equal(run.color(face, in: picture.widget, x: 0.05, y: 0.05), Paint.blue)
+            let slotPaintable = picture.state.slotPaintables[0]
+            run.equal(run.color(slotPaintable, in: picture.widget, x: 0.05, y: 0.05), Paint.blue)
             _ = picture.state.advance(to: .milliseconds(0))
             // The brightest spoke points up.
-            let spoke = run.color(face, in: picture.widget, x: 0.5, y: 0.2)
+            let spoke = run.color(slotPaintable, in: picture.widget, x: 0.5, y: 0.2)
             run.check(Paint.isNear(spoke, Paint.gray, tolerance: 40), "no spinner: \(spoke as Any)")
             gate.open()
             _ = try await load.result.get()
-            run.equal(run.color(face, in: picture.widget), Paint.red)
+            run.equal(run.color(slotPaintable, in: picture.widget), Paint.red)
             // In memory now: shown at once.
             picture.setImage(nil as URL?)
-            run.equal(run.color(face, in: picture.widget)?.w, 0)
+            run.equal(run.color(slotPaintable, in: picture.widget)?.w, 0)
             picture.setImage(run.url("red"), placeholder: Paint.image(Paint.blue))
-            run.equal(run.color(face, in: picture.widget), Paint.red)
+            run.equal(run.color(slotPaintable, in: picture.widget), Paint.red)
         },
         GTKTest("The widget draws the image") { run in
             run.loader.answer(run.url("green"), with: .data(Paint.png(Paint.green)))
@@ -48,7 +48,7 @@ enum GTKPictureTests {
             await run.show(picture.widget)
             let load = picture.setImage(run.url("missing"), failureImage: Paint.image(Paint.red))
             if case .success = await load.result { run.check(false, "there is an image") }
-            run.equal(run.color(picture.state.faces[0], in: picture.widget), Paint.red)
+            run.equal(run.color(picture.state.slotPaintables[0], in: picture.widget), Paint.red)
         },
         GTKTest("Previews are shown while bytes arrive") { run in
             let gate = OriginGate()
@@ -61,7 +61,7 @@ enum GTKPictureTests {
             await run.show(picture.widget)
             let load = picture.setImage(ImageRequest(run.url("flower"), isProgressive: true))
             gate.open()
-            await run.wait("a preview") { picture.state.faces[0].shown?.texture != nil }
+            await run.wait("a preview") { picture.state.slotPaintables[0].shown?.texture != nil }
             run.check(load.end == nil, "the load has ended")
             gate.open()
             run.equal(try await load.result.get().image.isPartial, false)
@@ -71,7 +71,7 @@ enum GTKPictureTests {
             WidgetState.usesFrameClock = false
             let picture = TintypePicture(manager: run.manager)
             await run.show(picture.widget)
-            let face = picture.state.faces[0]
+            let slotPaintable = picture.state.slotPaintables[0]
             for (name, transition) in [
                 ("a", ImageTransition.crossDissolve(1)), ("b", ImageTransition.slide(from: .right, 1)),
             ] {
@@ -83,19 +83,19 @@ enum GTKPictureTests {
                     run.url(name), placeholder: Paint.image(Paint.red), transition: transition)
                 _ = try await load.result.get()
                 _ = picture.state.advance(to: .seconds(10))
-                run.equal(run.color(face, in: picture.widget), Paint.red)
+                run.equal(run.color(slotPaintable, in: picture.widget), Paint.red)
                 _ = picture.state.advance(to: .seconds(10.5))
                 if name == "a" {
-                    let middle = run.color(face, in: picture.widget)
+                    let middle = run.color(slotPaintable, in: picture.widget)
                     run.check(Paint.isNear(middle, SIMD4(128, 0, 128, 255)), "\(middle as Any)")
                 } else {
-                    run.equal(run.color(face, in: picture.widget, x: 0.25), Paint.red)
-                    run.equal(run.color(face, in: picture.widget, x: 0.75), Paint.blue)
+                    run.equal(run.color(slotPaintable, in: picture.widget, x: 0.25), Paint.red)
+                    run.equal(run.color(slotPaintable, in: picture.widget, x: 0.75), Paint.blue)
                 }
                 run.check(!isFinished, "finished too early")
                 _ = picture.state.advance(to: .seconds(11))
                 run.check(isFinished, "not finished")
-                run.equal(run.color(face, in: picture.widget), Paint.blue)
+                run.equal(run.color(slotPaintable, in: picture.widget), Paint.blue)
             }
         },
         GTKTest("A transition that nobody sees ends at once, and so does the load that waits for it") { run in
@@ -105,7 +105,7 @@ enum GTKPictureTests {
             picture.state.isInViewport = false
             let load = picture.setImage(run.url("red"), display: .waitTransition, transition: .crossDissolve(3_600))
             _ = try await load.result.get()
-            run.equal(run.color(picture.state.faces[0], in: picture.widget), Paint.red)
+            run.equal(run.color(picture.state.slotPaintables[0], in: picture.widget), Paint.red)
         },
         GTKTest("A progress bar fills with the bytes") { run in
             let gate = OriginGate()
@@ -120,9 +120,10 @@ enum GTKPictureTests {
             let load = picture.setImage(run.url("bar"), indicator: .progress)
             gate.open()
             await run.wait("half of the bytes") { (load.fraction ?? 0) > 0.4 }
-            let face = picture.state.faces[0]
+            let slotPaintable = picture.state.slotPaintables[0]
             let (filled, empty) = (
-                run.color(face, in: picture.widget, x: 0.3), run.color(face, in: picture.widget, x: 0.75)
+                run.color(slotPaintable, in: picture.widget, x: 0.3),
+                run.color(slotPaintable, in: picture.widget, x: 0.75)
             )
             run.check(Paint.isNear(filled, SIMD4(54, 133, 227, 255), tolerance: 4), "\(filled as Any)")
             run.check((empty?.w ?? 255) < 128, "\(empty as Any)")
@@ -137,7 +138,7 @@ enum GTKPictureTests {
             let image = try await picture.setImage(run.url("large")).result.get().image
             let scale = Int(picture.state.scaleFactor)
             run.equal(image.size, PixelSize(width: 50 * scale, height: 25 * scale))
-            let paintable = picture.state.faces[0].paintable
+            let paintable = picture.state.slotPaintables[0].paintable
             run.equal(gdk_paintable_get_intrinsic_width(paintable), 50)
             run.equal(gdk_paintable_get_intrinsic_height(paintable), 25)
         },
@@ -150,7 +151,7 @@ enum GTKPictureTests {
                 let other = TintypePicture(wrapping: widget)
                 run.check(other.state === picture.state, "two states")
                 run.equal(other.imageURL(), run.url("red"))
-                run.equal(run.color(other.state.faces[0], in: widget), Paint.red)
+                run.equal(run.color(other.state.slotPaintables[0], in: widget), Paint.red)
             }
         },
         GTKTest("A highlighted picture shows its other image", .capability("VEW-19")) { run in
@@ -160,10 +161,10 @@ enum GTKPictureTests {
             await run.show(picture.widget)
             _ = await picture.setImage(run.url("red")).result
             _ = await picture.setImage(run.url("blue"), in: .highlighted).result
-            let face = picture.state.faces[0]
-            run.equal(run.color(face, in: picture.widget), Paint.red)
+            let slotPaintable = picture.state.slotPaintables[0]
+            run.equal(run.color(slotPaintable, in: picture.widget), Paint.red)
             picture.isHighlighted = true
-            run.equal(run.color(face, in: picture.widget), Paint.blue)
+            run.equal(run.color(slotPaintable, in: picture.widget), Paint.blue)
         },
         GTKTest("A hidden widget loads nothing until it is shown again, and a destroyed one ends its loads") { run in
             let gate = OriginGate()

@@ -107,11 +107,11 @@ enum GTKScreenshotTests {
                 gtk_widget_set_sensitive(button.widget, state == .disabled ? 0 : 1)
                 if state != .disabled { gtk_widget_set_state_flags(button.widget, flag, 1) }
                 // As the widget draws them, without the theme's frame around them.
-                for (face, expected) in [
-                    (button.state.faces[0], images[state] ?? images[.normal]),
-                    (button.state.faces[1], Image(pixels: expectedBackground)),
+                for (slotPaintable, expected) in [
+                    (button.state.slotPaintables[0], images[state] ?? images[.normal]),
+                    (button.state.slotPaintables[1], Image(pixels: expectedBackground)),
                 ] {
-                    let drawn = face.paintable.flatMap { paintable in
+                    let drawn = slotPaintable.paintable.flatMap { paintable in
                         expected.flatMap {
                             WidgetCapture.image(
                                 of: paintable, width: $0.size.width, height: $0.size.height, in: button.widget)

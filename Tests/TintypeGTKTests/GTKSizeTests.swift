@@ -19,7 +19,10 @@ enum GTKSizeTests {
             run.loader.answer(run.url("moving"), with: .data(Paint.animation()))
             let pictures = (0..<3).map { _ in TintypePicture(manager: run.manager) }
             @MainActor func textures() -> Set<ObjectIdentifier> {
-                Set(pictures.compactMap { $0.state.faces[0].shown?.texture.map { ObjectIdentifier($0.texture) } })
+                Set(
+                    pictures.compactMap {
+                        $0.state.slotPaintables[0].shown?.texture.map { ObjectIdentifier($0.texture) }
+                    })
             }
             for name in ["red", "moving"] {
                 for picture in pictures { _ = try await picture.setImage(run.url(name)).result.get() }
@@ -56,7 +59,7 @@ enum GTKSizeTests {
             WidgetState.usesFrameClock = false
             let picture = TintypePicture(manager: run.manager)
             await run.show(picture.widget)
-            let face = picture.state.faces[0]
+            let slotPaintable = picture.state.slotPaintables[0]
             picture.show(DisplayedImage(Paint.image(Paint.red, width: 20, height: 40), role: .image), in: .image)
             let wide = DisplayedImage(Paint.image(Paint.blue, width: 40, height: 20), role: .image)
             picture.show(wide, in: .image, with: .crossDissolve(1)) { _ in }
@@ -65,29 +68,30 @@ enum GTKSizeTests {
             for (x, y, alpha) in [(0.5, 0.05, 255), (0.3, 0.5, 255), (0.1, 0.5, 0), (0.9, 0.1, 0)]
                 as [(Double, Double, UInt8)]
             {
-                run.equal(run.color(face, in: picture.widget, x: x, y: y)?.w, alpha)
+                run.equal(run.color(slotPaintable, in: picture.widget, x: x, y: y)?.w, alpha)
             }
             _ = picture.state.advance(to: .seconds(2))
-            run.equal(run.color(face, in: picture.widget, x: 0.1), Paint.blue)
-            run.equal(run.color(face, in: picture.widget, y: 0.05)?.w, 0)
+            run.equal(run.color(slotPaintable, in: picture.widget, x: 0.1), Paint.blue)
+            run.equal(run.color(slotPaintable, in: picture.widget, y: 0.05)?.w, 0)
         },
         GTKTest("A flip shows the old image, its edge, and the new image", .capability("TRN-02")) { run in
             WidgetState.usesFrameClock = false
             let picture = TintypePicture(manager: run.manager)
             await run.show(picture.widget)
-            let face = picture.state.faces[0]
-            for axis in ImageTransition.Axis.allCases {
+            let slotPaintable = picture.state.slotPaintables[0]
+            for edge in ImageTransition.Edge.allCases {
                 picture.show(DisplayedImage(Paint.image(Paint.red), role: .image), in: .image)
-                var transition = ImageTransition.flip(axis, 1)
+                var transition = ImageTransition.flip(from: edge, 1)
                 transition.easing = { $0 }
                 picture.show(DisplayedImage(Paint.image(Paint.blue), role: .image), in: .image, with: transition) { _ in
                 }
-                let isUpright = axis == .vertical
+                let isUpright = edge == .left || edge == .right
                 for (time, color) in [(0.0, Paint.red), (0.25, Paint.red), (0.75, Paint.blue), (1, Paint.blue)] {
                     _ = picture.state.advance(to: .seconds(10 + time))
-                    run.equal(run.color(face, in: picture.widget), color)
+                    run.equal(run.color(slotPaintable, in: picture.widget), color)
                     // On the way, the sides that turn are nearer to the middle.
-                    let side = run.color(face, in: picture.widget, x: isUpright ? 0.02 : 0.5, y: isUpright ? 0.5 : 0.02)
+                    let side = run.color(
+                        slotPaintable, in: picture.widget, x: isUpright ? 0.02 : 0.5, y: isUpright ? 0.5 : 0.02)
                     run.equal(side?.w == 255, time == 0 || time == 1)
                 }
                 _ = picture.state.advance(to: .seconds(12))
@@ -104,7 +108,7 @@ enum GTKSizeTests {
                     widget.decodeSize = PixelSize(width: 168, height: 168)
                     await run.show(widget.widget)
                     let slot = widget is TintypeButton ? TintypeButton.imageSlot(for: .normal) : .image
-                    let paintable = widget.state.faces[0].paintable
+                    let paintable = widget.state.slotPaintables[0].paintable
                     @MainActor func size() -> [Int32] {
                         [gdk_paintable_get_intrinsic_width(paintable), gdk_paintable_get_intrinsic_height(paintable)]
                     }
@@ -152,8 +156,8 @@ enum GTKSizeTests {
             for _ in 0..<5 { await run.pump() }
             run.equal(top(), before)
             // In its own proportions, in the middle.
-            run.equal(run.color(picture.state.faces[0], in: picture.widget, x: 0.05)?.w, 0)
-            run.equal(run.color(picture.state.faces[0], in: picture.widget), Paint.red)
+            run.equal(run.color(picture.state.slotPaintables[0], in: picture.widget, x: 0.05)?.w, 0)
+            run.equal(run.color(picture.state.slotPaintables[0], in: picture.widget), Paint.red)
         },
         GTKTest("A button has room for its image, and keeps it when the program sets a label", .capability("VEW-20")) {
             run in
@@ -166,7 +170,7 @@ enum GTKSizeTests {
             var image: WidgetPointer?
             @MainActor func find(_ widget: WidgetPointer) {
                 if GObjects.isA(widget, gtk_picture_get_type()),
-                    gtk_picture_get_paintable(OpaquePointer(widget)) == button.state.faces[0].paintable
+                    gtk_picture_get_paintable(OpaquePointer(widget)) == button.state.slotPaintables[0].paintable
                 {
                     image = widget
                 }

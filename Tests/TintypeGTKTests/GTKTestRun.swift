@@ -106,9 +106,9 @@ struct GTKTest {
 
     /// The color in the middle of a rendered paintable, or at a place in it, from 0 to 1.
     func color(
-        _ face: Face, in widget: WidgetPointer, x: Double = 0.5, y: Double = 0.5, size: Int = 40
+        _ slotPaintable: SlotPaintable, in widget: WidgetPointer, x: Double = 0.5, y: Double = 0.5, size: Int = 40
     ) -> SIMD4<UInt8>? {
-        guard let paintable = face.paintable else { return nil }
+        guard let paintable = slotPaintable.paintable else { return nil }
         let image = WidgetCapture.image(of: paintable, width: size, height: size, in: widget)
         return image.map { $0.pixels[min(size - 1, Int(x * Double(size))), min(size - 1, Int(y * Double(size)))] }
     }

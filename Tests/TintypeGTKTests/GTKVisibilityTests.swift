@@ -21,7 +21,7 @@ enum GTKVisibilityTests {
             await run.show(picture.widget)
             let load = picture.setImage(run.url("red"), display: .waitTransition, transition: .crossDissolve(3_600))
             _ = try await load.result.get()
-            run.equal(run.color(picture.state.faces[0], in: picture.widget), Paint.red)
+            run.equal(run.color(picture.state.slotPaintables[0], in: picture.widget), Paint.red)
             _ = try await picture.setImage(run.url("moving")).result.get()
             run.equal(picture.player?.isPlaying, false)
             await run.wait("nothing moves") { !picture.state.isTicking }
@@ -79,7 +79,7 @@ enum GTKVisibilityTests {
             gtk_widget_set_visible(picture.widget, 0)
             gtk_widget_set_visible(picture.widget, 1)
             await run.wait("the image is there") {
-                run.color(picture.state.faces[0], in: picture.widget) == Paint.red
+                run.color(picture.state.slotPaintables[0], in: picture.widget) == Paint.red
             }
         },
     ]

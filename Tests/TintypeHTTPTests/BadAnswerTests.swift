@@ -96,7 +96,7 @@ struct BadAnswer: Sendable, CustomTestStringConvertible {
             name: "a name of this computer", code: .loadingDisallowed,
             configuration: .init(networkGuard: NetworkGuard(ports: nil))
         ) { _ in OriginResponse(bytes) },
-        BadAnswer(name: "a wait of a year", code: .badStatus, configuration: .init(retry: .standard)) { _ in
+        BadAnswer(name: "a wait of a year", code: .badStatus, configuration: .init(retry: RetryPolicy())) { _ in
             OriginResponse(status: 503, headers: ["Retry-After": "31536000"])
         },
         BadAnswer(name: "a part that was not asked for", code: .badResponse) { _ in

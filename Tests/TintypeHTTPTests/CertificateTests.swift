@@ -36,11 +36,11 @@ struct CertificateTests {
         switch way {
         case .direct:
             let network = try #require(IPNetwork("127.0.0.0/8"))
-            configuration.networkGuard = NetworkGuard(ports: nil, allowedNetworks: [network], resolver: LocalResolver())
+            configuration.networkGuard = NetworkGuard(ports: nil, allowedNetworks: [network]).asking(LocalResolver())
         case .tunnel: configuration.proxy = .server(ProxyServer(host: "127.0.0.1", port: proxy.port))
         case .socks:
             var server = ProxyServer(host: "127.0.0.1", port: proxy.port)
-            server.kind = .socks5
+            server.usesSOCKS = true
             configuration.proxy = .server(server)
         }
         return (ImageDownloader(configuration), proxy)

@@ -17,7 +17,7 @@ struct ClosedHereTests {
     private var downloader: ImageDownloader {
         var tls = TLSOptions()
         tls.trustRoots = Data(certificates.root.utf8)
-        return ImageDownloader(.init(timeout: .seconds(60), partialDownloads: nil, tls: tls, usesHTTP2: true))
+        return ImageDownloader(.init(timeout: .seconds(60), resumesTransfers: false, tls: tls, usesHTTP2: true))
     }
 
     @Test(

@@ -133,7 +133,7 @@ struct HTTP2Tests {
             return response
         }
         let downloader = ImageDownloader(
-            .init(timeout: .seconds(60), partialDownloads: nil, tls: trusting, usesHTTP2: true))
+            .init(timeout: .seconds(60), resumesTransfers: false, tls: trusting, usesHTTP2: true))
         let url = server.url("/a", host: "localhost")
         let error = try await failure(downloader, LoadRequest(url: url))
         #expect([.connectionLost, .incompleteBody].contains(error.code), "\(error)")
@@ -217,7 +217,7 @@ struct HTTP2Tests {
         }
         // Without an end of the connection, the transfer would wait for this limit.
         let downloader = ImageDownloader(
-            .init(timeout: .seconds(3_600), partialDownloads: nil, tls: trusting, usesHTTP2: true))
+            .init(timeout: .seconds(3_600), resumesTransfers: false, tls: trusting, usesHTTP2: true))
         for _ in 0..<2 {
             let error = try await failure(downloader, LoadRequest(url: server.url("/broken", host: "localhost")))
             #expect([.connectionLost, .incompleteBody].contains(error.code), "\(error)")

@@ -17,7 +17,8 @@ struct HTTP2TrapTests {
         var tls = TLSOptions()
         tls.trustRoots = Data(certificates.root.utf8)
         return ImageDownloader(
-            .init(maximumConcurrentDownloads: count, timeout: timeout, partialDownloads: nil, tls: tls, usesHTTP2: true)
+            .init(
+                maximumConcurrentDownloads: count, timeout: timeout, resumesTransfers: false, tls: tls, usesHTTP2: true)
         )
     }
 

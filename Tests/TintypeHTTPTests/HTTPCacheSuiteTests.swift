@@ -282,11 +282,11 @@ private struct AnythingCoder: ImageCoder {
     var decodableFormats: Set<ImageFormat> { [Self.format] }
     func canDecode(_ data: Data, format: ImageFormat?) -> Bool { true }
 
-    func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
+    func info(of data: Data, context: ProcessingContext) throws(ImageError) -> ImageInfo {
         ImageInfo(format: Self.format, size: PixelSize(width: 1, height: 1), hasAlpha: false)
     }
 
-    func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
+    func decode(_ data: Data, options: DecodeOptions, context: ProcessingContext) throws(ImageError) -> Image {
         throw ImageError(.corruptImage, stage: .decode, reason: "only the bytes count")
     }
 }

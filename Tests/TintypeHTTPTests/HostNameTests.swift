@@ -64,7 +64,8 @@ struct HostNameTests {
         let resolver = FixedResolver("127.0.0.1")
         let networkGuard = NetworkGuard(
             allowedHosts: ["*.TEST", "127.0.0.1"], deniedHosts: ["fuß.test"], ports: nil,
-            allowedNetworks: [try #require(IPNetwork("127.0.0.0/8"))], resolver: resolver)
+            allowedNetworks: [try #require(IPNetwork("127.0.0.0/8"))]
+        ).asking(resolver)
         let downloader = ImageDownloader(.init(networkGuard: networkGuard))
         for text in ["http://bücher.test:\(server.port)/a", "http://b%C3%BCcher.test:\(server.port)/a"] {
             let url = try #require(URL(string: text))
@@ -133,7 +134,8 @@ struct HostNameTests {
         let resolver: any HostResolving = host == "name.test" ? FixedResolver("127.0.0.1") : SystemHostResolver()
         let networks = ["127.0.0.0/8", "::1"].compactMap { IPNetwork($0) }
         var networkGuard = NetworkGuard(
-            ports: nil, requiresPublicAddresses: false, deniedNetworks: networks, resolver: resolver)
+            ports: nil, requiresPublicAddresses: false, deniedNetworks: networks
+        ).asking(resolver)
         for _ in 0..<2 {
             let downloader = ImageDownloader(.init(networkGuard: networkGuard))
             #expect(try await failure(downloader, LoadRequest(url: url)).code == .loadingDisallowed)

@@ -92,7 +92,8 @@ struct NetworkGuardTests {
         }
         let resolver = ScriptedResolver(["127.0.0.1"], ["127.0.0.2"])
         let networkGuard = NetworkGuard(
-            ports: nil, allowedNetworks: [try network("127.0.0.1/32")], resolver: resolver)
+            ports: nil, allowedNetworks: [try network("127.0.0.1/32")]
+        ).asking(resolver)
         let downloader = ImageDownloader(.init(networkGuard: networkGuard))
         let url = try #require(URL(string: "http://rebind.example:\(allowed.port)/a"))
         #expect(try await downloader.load(LoadRequest(url: url)).data == bytes)
@@ -108,8 +109,8 @@ struct NetworkGuardTests {
     func mixedAnswer() async throws {
         let server = try await OriginServer.start { _ in OriginResponse(bytes) }
         let networkGuard = NetworkGuard(
-            ports: nil, allowedNetworks: [try network("127.0.0.1")],
-            resolver: ScriptedResolver(["127.0.0.1", "10.0.0.1"]))
+            ports: nil, allowedNetworks: [try network("127.0.0.1")]
+        ).asking(ScriptedResolver(["127.0.0.1", "10.0.0.1"]))
         let downloader = ImageDownloader(.init(networkGuard: networkGuard))
         let error = try await failure(downloader, LoadRequest(url: server.url("/a", host: "mixed.example")))
         #expect(error.code == .loadingDisallowed && server.acceptedConnections == 0)
@@ -120,8 +121,8 @@ struct NetworkGuardTests {
         let server = try await OriginServer.start { _ in OriginResponse(bytes) }
         let silent = try FullPort(host: "127.0.0.4", port: server.port)
         let networkGuard = NetworkGuard(
-            ports: nil, allowedNetworks: [try network("127.0.0.0/8")],
-            resolver: ScriptedResolver(["127.0.0.4", "127.0.0.1"]))
+            ports: nil, allowedNetworks: [try network("127.0.0.0/8")]
+        ).asking(ScriptedResolver(["127.0.0.4", "127.0.0.1"]))
         let downloader = ImageDownloader(.init(timeout: .seconds(4), networkGuard: networkGuard))
         #expect(try await downloader.load(LoadRequest(url: server.url("/a", host: "two.example"))).data == bytes)
         withExtendedLifetime(silent) {}
@@ -131,8 +132,8 @@ struct NetworkGuardTests {
     func nextAddress() async throws {
         let server = try await OriginServer.start { _ in OriginResponse(bytes) }
         let networkGuard = NetworkGuard(
-            ports: nil, allowedNetworks: [try network("127.0.0.0/8")],
-            resolver: ScriptedResolver(["127.0.0.3", "127.0.0.1"]))
+            ports: nil, allowedNetworks: [try network("127.0.0.0/8")]
+        ).asking(ScriptedResolver(["127.0.0.3", "127.0.0.1"]))
         let downloader = ImageDownloader(.init(networkGuard: networkGuard))
         #expect(try await downloader.load(LoadRequest(url: server.url("/a", host: "two.example"))).data == bytes)
     }
@@ -151,8 +152,8 @@ struct NetworkGuardTests {
         let forbidden = try await OriginServer.start(port: server.port, host: "127.0.0.2") { _ in OriginResponse(bytes)
         }
         let networkGuard = NetworkGuard(
-            ports: [server.port], allowedNetworks: [try network("127.0.0.1")], resolver: ScriptedResolver(["127.0.0.2"])
-        )
+            ports: [server.port], allowedNetworks: [try network("127.0.0.1")]
+        ).asking(ScriptedResolver(["127.0.0.2"]))
         let downloader = ImageDownloader(.init(networkGuard: networkGuard))
         let error = try await failure(downloader, LoadRequest(url: server.url("/a")))
         #expect(error.code == .badRedirect)
@@ -171,19 +172,20 @@ struct NetworkGuardTests {
             }
         }
         let resolver = ScriptedResolver(["8.8.8.8"])
-        let ports = NetworkGuard(resolver: resolver)
+        let ports = NetworkGuard().asking(resolver)
         #expect(try await code(ports, "http://a.example/") == nil)
         #expect(try await code(ports, "https://a.example/") == nil)
         #expect(try await code(ports, "https://a.example:8443/") == .loadingDisallowed)
         let some = NetworkGuard(
-            allowedHosts: ["a.example", "*.b.example"], deniedHosts: ["x.b.example"], resolver: resolver)
+            allowedHosts: ["a.example", "*.b.example"], deniedHosts: ["x.b.example"]
+        ).asking(resolver)
         for host in ["a.example", "A.Example", "a.example.", "c.b.example", "d.c.b.example"] {
             #expect(try await code(some, "http://\(host)/") == nil, "\(host)")
         }
         for host in ["x.b.example", "X.b.example.", "b.example", "aa.example", "evilb.example", "c.a.example"] {
             #expect(try await code(some, "http://\(host)/") == .loadingDisallowed, "\(host)")
         }
-        let nothing = NetworkGuard(resolver: ScriptedResolver([]))
+        let nothing = NetworkGuard().asking(ScriptedResolver([]))
         #expect(try await code(nothing, "http://a.example/") == .connectionFailed)
     }
 

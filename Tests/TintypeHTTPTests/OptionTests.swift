@@ -307,7 +307,7 @@ struct OptionTests {
     func environment() throws {
         func proxy(_ url: String, _ environment: [String: String]) throws -> String? {
             let server = try ProxyOptions.server(for: try #require(URL(string: url)), in: environment)
-            return server.map { "\($0.kind) \($0.user ?? "-") \($0.host):\($0.port)" }
+            return server.map { "\($0.usesSOCKS ? "socks5" : "http") \($0.user ?? "-") \($0.host):\($0.port)" }
         }
         let both = [
             "http_proxy": "http://u:p%40@one:1", "HTTPS_PROXY": "two", "no_proxy": "a.example, .b.example,10.0.0.0/8",
@@ -340,7 +340,7 @@ struct OptionTests {
         let proxy = try TunnelProxy()
         let server = try await OriginServer.start { _ in OriginResponse(bytes) }
         let downloader = ImageDownloader(
-            .init(proxy: .server(ProxyServer(.socks5, host: "127.0.0.1", port: proxy.port))))
+            .init(proxy: .server(ProxyServer(host: "127.0.0.1", port: proxy.port, usesSOCKS: true))))
         let loaded = try await downloader.load(LoadRequest(url: server.url("/a", host: "images.example")))
         #expect(loaded.data == bytes && server.requestCount() == 1)
         #expect(proxy.heads.value == ["SOCKS images.example:\(server.port)"])
@@ -372,7 +372,7 @@ struct OptionTests {
         let network = try #require(IPNetwork("127.0.0.1"))
         let guarded = ImageDownloader(
             .init(
-                networkGuard: NetworkGuard(ports: nil, allowedNetworks: [network], resolver: FixedResolver()),
+                networkGuard: NetworkGuard(ports: nil, allowedNetworks: [network]).asking(FixedResolver()),
                 proxy: .server(ProxyServer(host: "127.0.0.1", port: proxy.port))))
         _ = try await failure(guarded, LoadRequest(url: target))
         #expect(proxy.requests.last?.target == "127.0.0.1:80")

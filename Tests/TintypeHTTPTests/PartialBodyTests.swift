@@ -31,7 +31,7 @@ struct PartialBodyTests {
         #expect(body.append(Data(repeating: 1, count: 10)))
         let url = try #require(URL(string: "http://127.0.0.1/a"))
         let key = try #require(PartialBodyKey(DownloadRequest(url: url), for: LoadRequest(url: url)))
-        let partials = PartialDownloads.memory
+        let partials = PartialDownloads()
         partials.put(PartialBody(bytes: body, validator: "\"1\"", owner: url, total: total), for: key)
         #expect((partials.take(key) == nil) == (total == 10))
     }

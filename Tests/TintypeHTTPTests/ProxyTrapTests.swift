@@ -57,8 +57,8 @@ private final class PieceServer: Sendable {
 /// While a proxy is asked for a tunnel, no handler of Tintype's is on the connection.
 @Suite("Proxies that would end the program", .serialized, .timeLimited)
 struct ProxyTrapTests {
-    private func load(_ server: PieceServer, _ kind: ProxyServer.Kind, _ url: String) async throws {
-        let proxy = ProxyServer(kind, host: "127.0.0.1", port: server.port)
+    private func load(_ server: PieceServer, usesSOCKS: Bool, _ url: String) async throws {
+        let proxy = ProxyServer(host: "127.0.0.1", port: server.port, usesSOCKS: usesSOCKS)
         let downloader = ImageDownloader(.init(timeout: .seconds(60), proxy: .server(proxy)))
         let error = try await failure(downloader, LoadRequest(url: try #require(URL(string: url))))
         #expect(
@@ -89,8 +89,8 @@ struct ProxyTrapTests {
         for (pieces, isEarly) in [
             ([bytes], false), ([bytes], true), (bytes.map { [$0] }, false), ([bytes, bytes, bytes], true),
         ] {
-            try await load(PieceServer(pieces, isEarly: isEarly), .http, "https://localhost:1/a")
-            try await load(PieceServer(pieces, isEarly: isEarly), .http, "http://localhost:1/a")
+            try await load(PieceServer(pieces, isEarly: isEarly), usesSOCKS: false, "https://localhost:1/a")
+            try await load(PieceServer(pieces, isEarly: isEarly), usesSOCKS: false, "http://localhost:1/a")
         }
     }
 
@@ -111,7 +111,7 @@ struct ProxyTrapTests {
             for isEarly in [false, true] {
                 for url in ["http://localhost:1/a", "https://localhost:1/a"] {
                     let server = try await PieceServer(pieces, isEarly: isEarly, isDialog: true)
-                    try await load(server, .socks5, url)
+                    try await load(server, usesSOCKS: true, url)
                 }
             }
         }

@@ -39,9 +39,9 @@ struct RedirectResumptionTests {
     @Test("A transfer is continued at the URL that sent its beginning, which alone is asked for a part")
     func continues() async throws {
         let origin = try await MovingServer()
-        let partials = PartialDownloads.memory
-        #expect(try await failure(.init(.init(partialDownloads: partials)), origin.request).code == .incompleteBody)
-        let loaded = try await ImageDownloader(.init(partialDownloads: partials)).load(origin.request)
+        let partials = PartialDownloads()
+        #expect(try await failure(.init(.continuing(partials)), origin.request).code == .incompleteBody)
+        let loaded = try await ImageDownloader(.continuing(partials)).load(origin.request)
         #expect(loaded.data == bytes && loaded.statusCode == 200)
         #expect(
             origin.ranges == ["/latest - -", "/1 - -", "/latest - -", "/1 bytes=1000- \"same\""])
@@ -51,10 +51,10 @@ struct RedirectResumptionTests {
         "Parts of two URLs are never joined, even if their sizes and validators are equal", .capability("3.11"))
     func changes() async throws {
         let origin = try await MovingServer()
-        let partials = PartialDownloads.memory
-        #expect(try await failure(.init(.init(partialDownloads: partials)), origin.request).code == .incompleteBody)
+        let partials = PartialDownloads()
+        #expect(try await failure(.init(.continuing(partials)), origin.request).code == .incompleteBody)
         origin.target.update { $0 = "/2" }
-        let loaded = try await ImageDownloader(.init(partialDownloads: partials)).load(origin.request)
+        let loaded = try await ImageDownloader(.continuing(partials)).load(origin.request)
         #expect(loaded.data == MovingServer.files["/2"])
         #expect(origin.ranges == ["/latest - -", "/1 - -", "/latest - -", "/2 - -"])
     }
@@ -63,8 +63,8 @@ struct RedirectResumptionTests {
     func changesTwice() async throws {
         let origin = try await MovingServer()
         origin.cuts.update { $0 = [1_000, 2_000] }
-        let partials = PartialDownloads.memory
-        let downloader = ImageDownloader(.init(partialDownloads: partials))
+        let partials = PartialDownloads()
+        let downloader = ImageDownloader(.continuing(partials))
         #expect(try await failure(downloader, origin.request).code == .incompleteBody)
         origin.target.update { $0 = "/2" }
         #expect(try await failure(downloader, origin.request).code == .incompleteBody)
@@ -80,7 +80,7 @@ struct RedirectResumptionTests {
             if isMoved.value { return .redirect(to: "/b") }
             return OriginResponse(body, headers: ["ETag": "\"same\""]).close(after: 100)
         }
-        let downloader = ImageDownloader(.init(partialDownloads: .memory))
+        let downloader = ImageDownloader(.init(resumesTransfers: true))
         let request = LoadRequest(url: server.url("/a"))
         #expect(try await failure(downloader, request).code == .incompleteBody)
         isMoved.update { $0 = true }

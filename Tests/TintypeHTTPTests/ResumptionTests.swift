@@ -245,11 +245,11 @@ struct ResumptionTests {
                 DownloadRequest(
                     url: server.url("/a"), headers: HTTPFields(ImageDownloader.Configuration.defaultHeaders)),
                 for: LoadRequest(url: server.url("/a"))))
-        let partials = PartialDownloads.memory
+        let partials = PartialDownloads()
         let beginning = ArrivingBytes()
         #expect(beginning.append(bytes + bytes))
         partials.put(PartialBody(bytes: beginning, validator: "\"1\"", owner: server.url("/a"), total: nil), for: key)
-        let downloader = ImageDownloader(.init(partialDownloads: partials))
+        let downloader = ImageDownloader(.continuing(partials))
         #expect(try await downloader.load(LoadRequest(url: server.url("/a"))).data == bytes)
         #expect(server.requests.map { $0.header("Range") } == ["bytes=10000-", nil])
     }

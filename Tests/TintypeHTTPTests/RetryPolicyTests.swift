@@ -14,7 +14,8 @@ struct RetryPolicyTests {
     @Test("The bound of the delay doubles up to its maximum, and the delay is a random part of it", .capability("3.4"))
     func delays() {
         let policy = RetryPolicy(
-            maximumAttempts: 8, baseDelay: .seconds(1), maximumDelay: .seconds(10), jitter: { 0.5 })
+            maximumAttempts: 8, baseDelay: .seconds(1), maximumDelay: .seconds(10)
+        ).jittering { 0.5 }
         let delays = (1...8).map { policy.delay(after: lost, attempts: $0, retryAfter: nil) }
         #expect(
             delays == [
@@ -26,19 +27,20 @@ struct RetryPolicyTests {
     func extremes() {
         let long = Duration.seconds(Int64.max)
         let policy = RetryPolicy(
-            maximumAttempts: .max, baseDelay: long, maximumDelay: long, maximumRetryAfter: long, jitter: { .nan })
+            maximumAttempts: .max, baseDelay: long, maximumDelay: long, maximumRetryAfter: long
+        ).jittering { .nan }
         let delay = policy.delay(after: lost, attempts: .max - 1, retryAfter: nil)
         #expect(delay == .longestLimit)
-        let negative = RetryPolicy(baseDelay: .seconds(-5), maximumDelay: .seconds(-1), jitter: { 7 })
+        let negative = RetryPolicy(baseDelay: .seconds(-5), maximumDelay: .seconds(-1)).jittering { 7 }
         #expect(negative.delay(after: lost, attempts: 1, retryAfter: nil) == .zero)
         #expect(RetryPolicy(maximumAttempts: -3).delay(after: lost, attempts: 1, retryAfter: nil) == nil)
-        let random = RetryPolicy(baseDelay: .seconds(1), jitter: { -1 })
+        let random = RetryPolicy(baseDelay: .seconds(1)).jittering { -1 }
         #expect(random.delay(after: lost, attempts: 1, retryAfter: nil) == .zero)
     }
 
     @Test("A server's Retry-After replaces a shorter delay; one beyond the maximum ends the load")
     func retryAfter() {
-        let policy = RetryPolicy(maximumRetryAfter: .seconds(60), jitter: { 1 })
+        let policy = RetryPolicy(maximumRetryAfter: .seconds(60)).jittering { 1 }
         #expect(policy.delay(after: lost, attempts: 1, retryAfter: .seconds(7)) == .seconds(7))
         #expect(policy.delay(after: lost, attempts: 1, retryAfter: .zero) == .milliseconds(500))
         #expect(policy.delay(after: lost, attempts: 1, retryAfter: .seconds(61)) == nil)

@@ -20,7 +20,7 @@ final class Script: Sendable {
 @Suite("Repeated downloads", .timeLimited)
 struct RetryTests {
     private let clock = ManualClock()
-    private let policy = RetryPolicy(baseDelay: .seconds(1), jitter: { 1 })
+    private let policy = RetryPolicy(baseDelay: .seconds(1)).jittering { 1 }
 
     /// A downloader that tells of each delay as it begins.
     private func downloader(countingIn delays: Watched<[Duration]>) -> ImageDownloader {
@@ -225,7 +225,7 @@ struct RetryTests {
             .init(
                 maximumConcurrentDownloads: 20,
                 retry: RetryPolicy(maximumAttempts: 50, baseDelay: .zero, retriesPerMinute: 10_000),
-                partialDownloads: nil))
+                resumesTransfers: false))
         let arrived = await withTaskGroup(of: Bool.self) { group in
             for index in 0..<200 {
                 group.addTask {

@@ -67,7 +67,7 @@ struct ServerVisitTests {
             "/a": .redirect(to: "http://unknown.example/"), "/own": OriginResponse(bytes),
         ])
         let loopback = try #require(IPNetwork("127.0.0.1"))
-        let networkGuard = NetworkGuard(ports: nil, allowedNetworks: [loopback], resolver: Resolver())
+        let networkGuard = NetworkGuard(ports: nil, allowedNetworks: [loopback]).asking(Resolver())
         let downloader = ImageDownloader(
             .init(circuitBreaker: .init(failureThreshold: 1), networkGuard: networkGuard), clock: clock)
         #expect(try await failure(downloader, LoadRequest(url: first.url("/a"))).code == .connectionFailed)

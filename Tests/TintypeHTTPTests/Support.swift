@@ -46,3 +46,30 @@ extension OriginResponse {
     }
 }
 #endif
+
+extension NetworkGuard {
+    /// The guard with a resolver of the test.
+    func asking(_ resolver: any HostResolving) -> NetworkGuard {
+        var copy = self
+        copy.resolver = resolver
+        return copy
+    }
+}
+
+extension RetryPolicy {
+    /// The policy with fixed numbers in place of random ones.
+    func jittering(_ jitter: @escaping @Sendable () -> Double) -> RetryPolicy {
+        var copy = self
+        copy.jitter = jitter
+        return copy
+    }
+}
+
+extension ImageDownloader.Configuration {
+    /// A configuration that continues transfers of which another downloader has kept the beginnings.
+    static func continuing(_ partials: PartialDownloads) -> Self {
+        var configuration = Self()
+        configuration.partialDownloads = partials
+        return configuration
+    }
+}

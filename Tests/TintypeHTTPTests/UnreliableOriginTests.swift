@@ -73,7 +73,7 @@ struct UnreliableOriginTests {
             .init(
                 maximumConcurrentDownloads: 16, timeout: .seconds(300),
                 retry: RetryPolicy(maximumAttempts: 40, retriesPerMinute: 100_000),
-                partialDownloads: .memory), clock: HurriedClock(skipped: skipped))
+                resumesTransfers: true), clock: HurriedClock(skipped: skipped))
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<1_000 {
                 group.addTask {

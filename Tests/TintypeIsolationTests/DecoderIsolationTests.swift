@@ -33,14 +33,15 @@ struct DecoderIsolationTests {
         for helper in ["/nowhere/helper", "TestDecoder", "/etc/passwd"] {
             var isolation = DecoderIsolation.patient { $0.helper = helper }
             let strict = ImageCoders.default.isolated(.all, by: isolation)
-            #expect { try strict.decode(data, options: DecodeOptions(), context: DecodeContext()) } throws: { error in
+            #expect { try strict.decode(data, options: DecodeOptions(), context: ProcessingContext()) } throws: {
+                error in
                 let error = error as? ImageError
                 return error?.code == .decoderUnavailable && error?.reason.contains("absolute path") == true
             }
             isolation.allowsInProcess = true
             let lenient = ImageCoders.default.isolated(.all, by: isolation)
-            #expect(try lenient.decode(data, options: DecodeOptions(), context: DecodeContext()).format == .png)
-            #expect(try lenient.info(of: data, context: DecodeContext()).format == .png)
+            #expect(try lenient.decode(data, options: DecodeOptions(), context: ProcessingContext()).format == .png)
+            #expect(try lenient.info(of: data, context: ProcessingContext()).format == .png)
             #expect(try lenient.frameDecoder(for: SampleImages.draw(.pinwheel, scale: 0.1).data) != nil)
         }
     }
@@ -52,7 +53,7 @@ struct DecoderIsolationTests {
         let pool = WorkerPool(.patient { $0.helper = "/bin/true" })
         for _ in 0..<2 {
             do throws(ImageError) {
-                _ = try pool.take(DecodeContext())
+                _ = try pool.take(ProcessingContext())
                 Issue.record("it began")
             } catch {
                 #expect(error.code == .decoderUnavailable && error.reason.contains("/bin/true"), "\(error)")
@@ -70,7 +71,7 @@ struct DecoderIsolationTests {
             })
         for _ in 0..<2 {
             do throws(ImageError) {
-                _ = try pool.take(DecodeContext())
+                _ = try pool.take(ProcessingContext())
                 Issue.record("it began")
             } catch {
                 #expect(error.code == .decoderUnavailable && error.reason.contains("answer"), "\(error)")
@@ -135,7 +136,7 @@ struct DecoderIsolationTests {
         let coders = ImageCoders([other, bench.coder])
         for (misdeed, calls) in [("abort", 0), ("open", 1)] {
             #expect(throws: ImageError.self) {
-                try coders.decode(Data(misdeed.utf8), options: DecodeOptions(), context: DecodeContext())
+                try coders.decode(Data(misdeed.utf8), options: DecodeOptions(), context: ProcessingContext())
             }
             #expect(other.calls.withLock { $0 } == calls)
         }
@@ -167,11 +168,11 @@ private struct CountingCoder: ImageCoder {
 
     func canDecode(_ data: Data, format: ImageFormat?) -> Bool { true }
 
-    func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
+    func info(of data: Data, context: ProcessingContext) throws(ImageError) -> ImageInfo {
         throw ImageError(.corruptImage, stage: .decode, reason: "no image")
     }
 
-    func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
+    func decode(_ data: Data, options: DecodeOptions, context: ProcessingContext) throws(ImageError) -> Image {
         calls.withLock { $0 += 1 }
         throw ImageError(.corruptImage, stage: .decode, reason: "no image")
     }
@@ -181,11 +182,11 @@ private struct CountingCoder: ImageCoder {
 private struct OwnCoder: ImageCoder {
     var decodableFormats: Set<ImageFormat> { [ImageFormat(rawValue: "own")] }
 
-    func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
+    func info(of data: Data, context: ProcessingContext) throws(ImageError) -> ImageInfo {
         ImageInfo(format: .svg, size: .zero, hasAlpha: true)
     }
 
-    func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
+    func decode(_ data: Data, options: DecodeOptions, context: ProcessingContext) throws(ImageError) -> Image {
         throw ImageError(.corruptImage, stage: .decode, reason: "no image")
     }
 }

@@ -20,7 +20,7 @@ struct HostileWorkerTests {
     func headers(lie: String) throws {
         let bench = IsolatedBench()
         do throws(ImageError) {
-            _ = try bench.coder.info(of: Data("lie \(lie)".utf8), context: DecodeContext())
+            _ = try bench.coder.info(of: Data("lie \(lie)".utf8), context: ProcessingContext())
             Issue.record("it was believed")
         } catch {
             #expect(error.code == .decoderCrashed && error.reason.contains("no sense"), "\(error)")
@@ -28,7 +28,7 @@ struct HostileWorkerTests {
         #expect(bench.pool.idleProcesses.isEmpty)
         let animated = IsolatedAnimatedCoder(coder: bench.coder, animated: StandInCoder())
         #expect(throws: ImageError.self) {
-            _ = try animated.info(of: Data("lie \(lie)".utf8), context: DecodeContext())
+            _ = try animated.info(of: Data("lie \(lie)".utf8), context: ProcessingContext())
         }
     }
 
@@ -62,7 +62,7 @@ struct HostileWorkerTests {
     func words() throws {
         let error = try #require(IsolatedBench().failure("lie words"))
         #expect(error.code == .corruptImage && error.stage == .decode && error.reason == "[31mred")
-        let info = try IsolatedBench().coder.info(of: Data("lie words".utf8), context: DecodeContext())
+        let info = try IsolatedBench().coder.info(of: Data("lie words".utf8), context: ProcessingContext())
         #expect(info.colorProfile == "]0;titlered")
     }
 
@@ -73,7 +73,8 @@ struct HostileWorkerTests {
         let bench = IsolatedBench { $0.memoryLimit = .megabytes(300) }
         let budget = DecodeBudget(limit: .gigabytes(1))
         let limits = DecodeLimits(maximumBytes: .megabytes(100))
-        let error = try #require(bench.failure("lie reserve", context: DecodeContext(limits: limits, budget: budget)))
+        let error = try #require(
+            bench.failure("lie reserve", context: ProcessingContext(limits: limits, budget: budget)))
         #expect(error.reason == "reserved" && budget.statistics.peakBytes == ByteCount.megabytes(400).bytes)
         #expect(budget.statistics.reservedBytes == 0)
     }
@@ -83,7 +84,8 @@ struct HostileWorkerTests {
         let bench = IsolatedBench { $0.memoryLimit = .unlimited }
         let budget = DecodeBudget(limit: .gigabytes(1))
         let limits = DecodeLimits(maximumBytes: .unlimited)
-        let error = try #require(bench.failure("lie reserve", context: DecodeContext(limits: limits, budget: budget)))
+        let error = try #require(
+            bench.failure("lie reserve", context: ProcessingContext(limits: limits, budget: budget)))
         #expect(error.reason == "reserved" && budget.statistics.peakBytes == ByteCount.megabytes(500).bytes)
     }
 
@@ -91,13 +93,13 @@ struct HostileWorkerTests {
     func unreserved() throws {
         let bench = IsolatedBench()
         let budget = DecodeBudget(limit: .gigabytes(1))
-        let context = DecodeContext(budget: budget)
+        let context = ProcessingContext(budget: budget)
         #expect(try bench.decode("unreserved", context: context).size == PixelSize(width: 3, height: 2))
         #expect(budget.statistics.peakBytes > 0 && budget.statistics.reservedBytes == 0)
         // Where there is no room, the worker is in the middle of its image, and gets no other one.
         let other = try context.reserve(ByteCount.gigabytes(1).bytes)
         defer { other.release() }
-        let preview = DecodeContext(
+        let preview = ProcessingContext(
             limits: DecodeLimits(), pool: .shared, budget: budget, admission: .preview, isCancelled: { false })
         #expect(bench.failure("unreserved", context: preview)?.code == .overBudget)
         #expect(bench.pool.idleProcesses.isEmpty)
@@ -133,7 +135,7 @@ struct HostileWorkerTests {
     func endlessAnimation() throws {
         let animated = IsolatedAnimatedCoder(coder: IsolatedBench().coder, animated: StandInCoder())
         let decoder = try animated.frameDecoder(
-            for: Data("lie endless".utf8), options: DecodeOptions(), context: DecodeContext())
+            for: Data("lie endless".utf8), options: DecodeOptions(), context: ProcessingContext())
         for _ in 0..<3 { #expect(try decoder.nextFrame() != nil) }
         #expect(try decoder.nextFrame() == nil)
         try decoder.seek(to: 2)
@@ -191,7 +193,7 @@ struct HostileWorkerTests {
     func origins() throws {
         let bench = IsolatedBench()
         func worker(_ origin: String?) throws -> Int32 {
-            var context = DecodeContext()
+            var context = ProcessingContext()
             context.origin = origin
             _ = try bench.decode("good", context: context)
             return try #require(bench.pool.idleProcesses.last)

@@ -17,7 +17,7 @@ struct IsolatedFormatTests {
     /// A picture with alpha, and several frames where the format may have them.
     private static func picture(frames: Int) throws -> Image {
         let images = try (0..<frames).map { frame in
-            try ImageRenderer(size: PixelSize(width: 61, height: 43)).image { surface in
+            try Image(size: PixelSize(width: 61, height: 43)) { surface in
                 surface.fill(PixelColor(red: Float(frame) / 4, green: 0.4, blue: 0.8, alpha: 0.5))
             }
         }
@@ -31,7 +31,7 @@ struct IsolatedFormatTests {
             let frames = [.gif, .png, .webp, .avif, .jxl].contains(format) ? [1, 3] : [1]
             for count in frames {
                 let data = try ImageCoders.default.encode(
-                    picture(frames: count), as: format, options: EncodeOptions(), context: EncodeContext())
+                    picture(frames: count), as: format, options: EncodeOptions(), context: ProcessingContext())
                 samples.append((name: "\(format), \(count) frames", data: data, hint: nil))
             }
         }
@@ -63,7 +63,7 @@ struct IsolatedFormatTests {
     }
 
     private func expectSame(_ data: Data, _ options: DecodeOptions, _ name: String) throws {
-        let context = DecodeContext()
+        let context = ProcessingContext()
         let expected = try coders.decode(data, options: options, context: context)
         let image = try isolated.decode(data, options: options, context: context)
         #expect(image.properties == expected.properties, "\(name)")
@@ -81,7 +81,7 @@ struct IsolatedFormatTests {
                 <rect width="20" height="10" filter="url(#f)"/></svg>
                 """.utf8)
         }
-        let context = DecodeContext()
+        let context = ProcessingContext()
         let image = try isolated.decode(drawing("0"), options: DecodeOptions(), context: context)
         #expect(image.pixels[18, 8] == [255, 0, 0, 255])
         do throws(ImageError) {
@@ -99,7 +99,7 @@ struct IsolatedFormatTests {
             var options = DecodeOptions()
             options.formatHint = sample.hint
             try expectSame(sample.data, options, sample.name)
-            let context = DecodeContext()
+            let context = ProcessingContext()
             let info = try coders.info(of: sample.data, hint: sample.hint, context: context)
             #expect(try isolated.info(of: sample.data, hint: sample.hint, context: context) == info, "\(sample.name)")
             options.thumbnailSize = PixelSize(width: 20, height: 20)
@@ -125,7 +125,7 @@ struct IsolatedFormatTests {
     @Test("the frames of an animation come one by one, in any order", .capability("ISO-04"))
     func frames() throws {
         for sample in try Self.samples() where sample.hint == nil {
-            let context = DecodeContext()
+            let context = ProcessingContext()
             let expected = try coders.decode(sample.data, options: DecodeOptions(), context: context).frames
             guard expected.count > 1 else { continue }
             let decoder = try #require(try isolated.frameDecoder(for: sample.data))
@@ -184,8 +184,8 @@ struct IsolatedFormatTests {
                 group.addTask {
                     let images = try await queue.perform { _ throws(ImageError) in
                         (
-                            try coders.decode(data, options: DecodeOptions(), context: DecodeContext()),
-                            try isolated.decode(data, options: DecodeOptions(), context: DecodeContext())
+                            try coders.decode(data, options: DecodeOptions(), context: ProcessingContext()),
+                            try isolated.decode(data, options: DecodeOptions(), context: ProcessingContext())
                         )
                     }
                     #expect(images.0.frames == images.1.frames)

@@ -63,7 +63,7 @@ struct MisdeedTests {
         let error = try #require(bench.failure("allocate"))
         #expect(error.code == .outOfMemory && error.reason.contains("400.0 MB"), "\(error)")
         let budget = DecodeBudget(limit: .gigabytes(4))
-        #expect(try bench.decode("reserved", context: DecodeContext(budget: budget)).size.width == 3)
+        #expect(try bench.decode("reserved", context: ProcessingContext(budget: budget)).size.width == 3)
         // The next image has a reservation of its own.
         #expect(bench.failure("allocate")?.code == .outOfMemory)
     }
@@ -143,7 +143,7 @@ struct MisdeedTests {
         _ = try bench.decode("good")
         let process = try #require(bench.pool.idleProcesses.first)
         let checks = Lock(0)
-        let context = DecodeContext {
+        let context = ProcessingContext {
             checks.withLock { checks in
                 checks += 1
                 return checks > 5
@@ -159,10 +159,10 @@ struct MisdeedTests {
     func budget() throws {
         let bench = IsolatedBench()
         let budget = DecodeBudget(limit: .megabytes(100))
-        _ = try bench.decode("good", context: DecodeContext(budget: budget))
+        _ = try bench.decode("good", context: ProcessingContext(budget: budget))
         #expect(budget.statistics.peakBytes == 48 && budget.statistics.reservedBytes == 0)
         let limits = DecodeLimits(maximumBytes: .megabytes(1))
-        let error = try #require(bench.failure("large", context: DecodeContext(limits: limits)))
+        let error = try #require(bench.failure("large", context: ProcessingContext(limits: limits)))
         #expect(error.code == .limitExceeded && error.reason.contains("1.0 MB"))
         #expect(try bench.decode("good").size == PixelSize(width: 3, height: 2))
     }

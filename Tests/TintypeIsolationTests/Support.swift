@@ -43,13 +43,13 @@ struct IsolatedBench {
 
     /// Decodes a "file", which is the name of a misdeed.
     func decode(
-        _ misdeed: String, options: DecodeOptions = DecodeOptions(), context: DecodeContext = DecodeContext()
+        _ misdeed: String, options: DecodeOptions = DecodeOptions(), context: ProcessingContext = ProcessingContext()
     ) throws(ImageError) -> Image {
         try coder.decode(Data(misdeed.utf8), options: options, context: context)
     }
 
     func failure(
-        _ misdeed: String, options: DecodeOptions = DecodeOptions(), context: DecodeContext = DecodeContext()
+        _ misdeed: String, options: DecodeOptions = DecodeOptions(), context: ProcessingContext = ProcessingContext()
     ) -> ImageError? {
         do throws(ImageError) {
             _ = try decode(misdeed, options: options, context: context)
@@ -66,14 +66,14 @@ struct StandInCoder: AnimatedImageCoder {
 
     func canDecode(_ data: Data, format: ImageFormat?) -> Bool { true }
 
-    func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo { throw Self.failure }
+    func info(of data: Data, context: ProcessingContext) throws(ImageError) -> ImageInfo { throw Self.failure }
 
-    func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
+    func decode(_ data: Data, options: DecodeOptions, context: ProcessingContext) throws(ImageError) -> Image {
         throw Self.failure
     }
 
     func frameDecoder(
-        for data: Data, options: DecodeOptions, context: DecodeContext
+        for data: Data, options: DecodeOptions, context: ProcessingContext
     ) throws(ImageError) -> any FrameDecoder { throw Self.failure }
 
     private static let failure = ImageError(.corruptImage, stage: .decode, reason: "decoded in this process")

@@ -39,7 +39,7 @@ struct WireTests {
         options.preservesAspectRatio = false
         options.coversThumbnailSize = true
         options.allowsUpscaling = true
-        options.thumbnailQuality = .fast
+        options.prefersFastThumbnail = true
         options.maximumBytes = .megabytes(3)
         options.page = 4
         options.firstFrameOnly = true

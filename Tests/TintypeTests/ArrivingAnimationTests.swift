@@ -54,7 +54,9 @@ struct ArrivingAnimationTests {
         let coder = try #require(ImageCoders.default.arrivingCoder(for: data, hint: nil))
         var stops: [Int] = []
         for count in 1...data.count {
-            guard let info = try? coder.arrivedInfo(of: data.prefix(count), context: DecodeContext()) else { continue }
+            guard let info = try? coder.arrivedInfo(of: data.prefix(count), context: ProcessingContext()) else {
+                continue
+            }
             // The first frame is counted before it is whole.
             if info.frameCount > stops.count + 1 { stops.append(count) }
         }
@@ -139,7 +141,7 @@ struct ArrivingAnimationTests {
         let data = try Self.animation(format)
         let whole = try Image(data: data)
         let coder = EntryCoder(coders: ImageCoders.default)
-        let context = DecodeContext()
+        let context = ProcessingContext()
         var animation: AnimatedImage?
         var readers: [Task<Bool, Never>] = []
         for end in stride(from: data.count / 20, through: data.count, by: data.count / 20) {

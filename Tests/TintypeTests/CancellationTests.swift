@@ -68,19 +68,19 @@ private struct SteppingCoder: ImageCoder {
 
     func canDecode(_ data: Data, format: ImageFormat?) -> Bool { coders.canDecode(data, format: format) }
 
-    func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
+    func info(of data: Data, context: ProcessingContext) throws(ImageError) -> ImageInfo {
         steps.tick()
         return try coders.info(of: data, context: context)
     }
 
-    func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
+    func decode(_ data: Data, options: DecodeOptions, context: ProcessingContext) throws(ImageError) -> Image {
         steps.tick()
         defer { steps.tick() }
         return try coders.decode(data, options: options, context: context)
     }
 
     func encode(
-        _ image: Image, as format: ImageFormat, options: EncodeOptions, context: EncodeContext
+        _ image: Image, as format: ImageFormat, options: EncodeOptions, context: ProcessingContext
     ) throws(ImageError) -> Data {
         steps.tick()
         return try coders.encode(image, as: format, options: options, context: context)
@@ -122,7 +122,7 @@ struct CancellationTests {
                     steps.tick()
                     return $1
                 }, retry: RetryPolicy(maximumAttempts: 3, baseDelay: .zero), circuitBreaker: CircuitBreakerPolicy(),
-                maximumDownloadsPerHost: 2, partialDownloads: .memory,
+                maximumDownloadsPerHost: 2, resumesTransfers: true,
                 cookies: SessionCookies(),
                 decryptor: { data, _ in
                     steps.tick()

@@ -19,7 +19,7 @@ private struct BytesLoader: ImageLoading {
 struct ImageHelpersTests {
     private func picture(_ index: Int, isOpaque: Bool = true) throws -> Image {
         let size = PixelSize(width: 30, height: 20)
-        return try ImageRenderer(size: size, format: .init(isOpaque: isOpaque)).image { surface in
+        return try Image(size: size, isOpaque: isOpaque) { surface in
             surface.fill(PixelColor(red: 1, green: 0, blue: 0), x: index * 5, size: PixelSize(width: 10, height: 20))
         }
     }

@@ -24,9 +24,9 @@ enum Pictures {
                 }
             }
         }
-        var properties = Image.Properties()
-        properties.hasAlpha = false
-        return Image(pixels: pixels.freeze(), properties: properties)
+        var image = Image(pixels: pixels.freeze())
+        image.hasAlpha = false
+        return image
     }
 
     static func encoded(_ format: ImageFormat, width: Int, height: Int, seed: UInt32 = 1) throws -> Data {

@@ -58,12 +58,10 @@ enum FuzzSeeds {
     }
 
     private static func cameraFiles(_ picture: Image) throws -> [Data] {
-        let pixels = try picture.pixels.resized(to: PixelSize(width: 64, height: 48))
-        var file = SampleDNG(picture: pixels)
+        var file = SampleDNG(picture: try picture.resized(to: PixelSize(width: 64, height: 48)).pixels)
         var files = [file.data]
         file.orientation = .right
-        let small = Image(
-            pixels: try pixels.resized(to: PixelSize(width: 32, height: 24)), properties: picture.properties)
+        let small = try picture.resized(to: PixelSize(width: 32, height: 24))
         file.preview = (try small.encoded(as: .jpeg), small.size)
         files.append(file.data)
         return files

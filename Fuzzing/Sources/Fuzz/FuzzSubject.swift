@@ -58,12 +58,12 @@ struct FuzzSubject {
     private static let limits: DecodeLimits = {
         var limits = DecodeLimits()
         limits.maximumPixels = 1 << 16
-        limits.maximumBytes = .bytes(1 << 22)
+        limits.maximumBytes = ByteCount(1 << 22)
         limits.maximumFrames = 24
         return limits
     }()
 
-    private var context: DecodeContext { DecodeContext(limits: Self.limits) }
+    private var context: ProcessingContext { ProcessingContext(limits: Self.limits) }
 
     func take(_ data: Data) {
         if comparesFillings { return compareFillings(data) }
@@ -94,7 +94,7 @@ struct FuzzSubject {
             let images = [UInt8(0x55), 0xAA].map { byte in
                 mallopt(M_PERTURB, Int32(byte))
                 // Nothing is kept, so that all but the largest blocks come from malloc.
-                let context = DecodeContext(limits: Self.limits, pool: PixelBufferPool(limit: .bytes(0)))
+                let context = ProcessingContext(limits: Self.limits, pool: PixelBufferPool(limit: 0))
                 return try? coder.decode(data, options: options, context: context)
             }
             precondition((images[0] == nil) == (images[1] == nil), "an error that depends on memory")

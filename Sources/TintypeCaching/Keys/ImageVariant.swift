@@ -59,7 +59,7 @@ public struct ImageVariant: Hashable, Sendable, CustomStringConvertible {
         }
         if let maximumBytes = options.maximumBytes { parts.append("bytes=\(maximumBytes.bytes)") }
         // At full size, quality makes no difference.
-        if !parts.isEmpty, options.thumbnailQuality == .fast { parts.append("fast") }
+        if !parts.isEmpty, options.prefersFastThumbnail { parts.append("fast") }
         if options.page != 0 { parts.append("page=\(options.page)") }
         if options.firstFrameOnly { parts.append("firstFrame") }
         if options.keepsColorSpace { parts.append("sourceColor") }

@@ -7,8 +7,8 @@ public import TintypeImages
 /// - The file's own rotation and mirroring are applied. An EXIF orientation is ignored, as the format specifies (MIAF, ISO/IEC
 ///   23000-22, section 7.3.6.7). Before that, the image is cropped to its clean aperture.
 /// - PQ and HLG are tone-mapped to sRGB unless the options keep the source's color space or high dynamic range. With
-///   ``DecodeOptions/decodeToHDR``, 10 and 12 bits are preserved. Decoding doesn't apply gain maps; see
-///   ``HEIFGainMap``.
+///   ``DecodeOptions/decodeToHDR``, 10 and 12 bits are preserved, and a gain map
+///   is applied.
 /// - libavif decodes an image in a single call. So cancellation takes effect before and after it, between the frames of a sequence,
 ///   and while rows are converted.
 /// - A truncated still image has no partial image, because AV1 decoders only return whole frames. A truncated sequence has the
@@ -39,20 +39,20 @@ public struct AVIFCoder: AnimatedImageCoder {
     public var decodableFormats: Set<ImageFormat> { [.avif] }
     public var encodableFormats: Set<ImageFormat> { [.avif] }
 
-    public func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
+    public func info(of data: Data, context: ProcessingContext) throws(ImageError) -> ImageInfo {
         var info = try AVIFReader(data, limits: context.limits, decoder: decoder).info
         info.gainMap = HEIFGainMap(of: data)?.info
         return info
     }
 
-    public func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
+    public func decode(_ data: Data, options: DecodeOptions, context: ProcessingContext) throws(ImageError) -> Image {
         let image = try AVIFFrameDecoder(data, for: .first, decoder: decoder, options: options, context: context)
             .image(data, self, options: options, context: context)
         return try HEIFGainMap.brightened(image, data, options, context)
     }
 
     public func frameDecoder(
-        for data: Data, options: DecodeOptions, context: DecodeContext
+        for data: Data, options: DecodeOptions, context: ProcessingContext
     ) throws(ImageError) -> any FrameDecoder {
         try AVIFFrameDecoder(data, for: .streaming, decoder: decoder, options: options, context: context)
     }
@@ -69,7 +69,7 @@ public struct AVIFCoder: AnimatedImageCoder {
     ///   - context: the resources of the call, and its cancellation.
     /// - Throws: ``ImageError/Code/encodeFailed`` for a side over 32,768 pixels, and if the limit of bytes is too small.
     public func encode(
-        _ image: Image, as format: ImageFormat, options: EncodeOptions, context: EncodeContext
+        _ image: Image, as format: ImageFormat, options: EncodeOptions, context: ProcessingContext
     ) throws(ImageError) -> Data {
         let target = EncodeTarget(
             format: .avif, maximumSide: AVIFEncoder.maximumSide, formats: DepthReduction.codedFormats(image))

@@ -1,7 +1,7 @@
 public import TintypeImages
 
 /// AVIF-specific encoding options. Without the package trait `AVIF` they have no effect.
-public struct AVIFEncodeOptions: FormatEncodeOptions {
+public struct AVIFEncodeOptions: FormatOptions {
     /// The encoding speed, from 0 for the smallest file to 10 for the fastest. At 6, the default, a megapixel takes about a
     /// second of a core.
     public var speed = 6

@@ -11,7 +11,7 @@ final class AVIFFrameDecoder: AnimationFrames {
     private let reader: AVIFReader
     private let setup: FrameSetup
     private let color: CodedColor
-    private let context: DecodeContext
+    private let context: ProcessingContext
     private var next = 0
     /// The last frame that was decoded.
     private var shown: PixelBuffer?
@@ -21,7 +21,7 @@ final class AVIFFrameDecoder: AnimationFrames {
 
     init(
         _ data: Data, for purpose: FramePurpose, decoder: AVIFCoder.Decoder, options: DecodeOptions,
-        context: DecodeContext
+        context: ProcessingContext
     ) throws(ImageError) {
         reader = try AVIFReader(data, limits: context.limits, decoder: decoder)
         let info = reader.info

@@ -14,7 +14,7 @@ struct AVIFPixels {
     let hasAlpha: Bool
     let coding: ColorCoding
     let color: CodedColor
-    let context: DecodeContext
+    let context: ProcessingContext
 
     /// Converts the frame.
     ///

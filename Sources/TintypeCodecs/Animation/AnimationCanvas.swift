@@ -8,7 +8,7 @@ struct AnimationCanvas: ~Copyable {
     let size: PixelSize
     private let output: PixelSize
     private let orientation: Orientation
-    private let context: DecodeContext
+    private let context: ProcessingContext
     private var pixels: MutablePixelBuffer
     private var saved: MutablePixelBuffer?
     private var savedRect: PixelRect?
@@ -19,7 +19,7 @@ struct AnimationCanvas: ~Copyable {
     /// A transparent canvas.
     /// - Parameter output: the size of the pictures, upright.
     init(
-        size: PixelSize, output: PixelSize, orientation: Orientation = .up, context: DecodeContext
+        size: PixelSize, output: PixelSize, orientation: Orientation = .up, context: ProcessingContext
     ) throws(ImageError) {
         self.size = size
         self.output = output

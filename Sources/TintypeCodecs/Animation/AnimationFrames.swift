@@ -53,7 +53,7 @@ extension AnimationFrames {
     /// The first frame as an image, with the animation unless the options ask for the first frame alone.
     /// - Parameter coder: the coder that reads the other frames.
     func image(
-        _ data: Data, _ coder: any AnimatedImageCoder, options: DecodeOptions, context: DecodeContext
+        _ data: Data, _ coder: any AnimatedImageCoder, options: DecodeOptions, context: ProcessingContext
     ) throws(ImageError) -> Image {
         guard let frame = try nextFrame() else { throw .corrupt("the image has no frame that could be decoded") }
         var (info, properties) = (info, properties)

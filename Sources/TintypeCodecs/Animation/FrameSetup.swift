@@ -16,7 +16,7 @@ enum FramePurpose {
 /// The settings that the frame decoders of all formats make before the first frame: the size, the limits and the memory.
 struct FrameSetup {
     let options: DecodeOptions
-    let context: DecodeContext
+    let context: ProcessingContext
     /// The size of the frames, upright.
     let outputSize: PixelSize
     /// The format that frames are decoded to.
@@ -30,7 +30,7 @@ struct FrameSetup {
     ///   - stored: the size that is decoded, if only a part of that is shown.
     ///   - bitmaps: the number of pictures of the source's size, with four bytes per pixel, that decoding needs at once.
     init(
-        _ info: ImageInfo, for purpose: FramePurpose, options: DecodeOptions, context: DecodeContext,
+        _ info: ImageInfo, for purpose: FramePurpose, options: DecodeOptions, context: ProcessingContext,
         format: PixelFormat = .rgba8, stored: PixelSize? = nil, bitmaps: Int
     ) throws(ImageError) {
         self.format = format

@@ -6,7 +6,7 @@ internal import TintypeImages
 struct ProgressiveFrames {
     private let coder: any AnimatedImageCoder
     private let options: DecodeOptions
-    private let context: DecodeContext
+    private let context: ProcessingContext
     private let open: (Data, DecodeOptions) throws(ImageError) -> any ArrivingFrames
     private var decoder: (any ArrivingFrames)?
     private var picture: PixelBuffer?
@@ -18,7 +18,7 @@ struct ProgressiveFrames {
     ///   - coder: the coder that reads the other frames.
     ///   - open: makes the decoder of the frames, with options that allow an image to be partial.
     init(
-        _ coder: any AnimatedImageCoder, options: DecodeOptions, context: DecodeContext,
+        _ coder: any AnimatedImageCoder, options: DecodeOptions, context: ProcessingContext,
         open: @escaping (Data, DecodeOptions) throws(ImageError) -> any ArrivingFrames
     ) {
         (self.coder, self.options, self.context) = (coder, options, context)

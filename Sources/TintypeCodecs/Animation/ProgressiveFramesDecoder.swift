@@ -5,7 +5,7 @@ internal import TintypeImages
 final class ProgressiveFramesDecoder: ProgressiveDecoder {
     private let coder: any AnimatedImageCoder
     private let options: DecodeOptions
-    private let context: DecodeContext
+    private let context: ProcessingContext
     private var data = Data()
     private var frames: ProgressiveFrames
 
@@ -13,7 +13,7 @@ final class ProgressiveFramesDecoder: ProgressiveDecoder {
     ///   - coder: decodes the whole image if that isn't possible while it arrives.
     ///   - open: makes the decoder of the frames, with options that allow an image to be partial.
     init(
-        _ coder: any AnimatedImageCoder, options: DecodeOptions, context: DecodeContext,
+        _ coder: any AnimatedImageCoder, options: DecodeOptions, context: ProcessingContext,
         open: @escaping (Data, DecodeOptions) throws(ImageError) -> any ArrivingFrames
     ) {
         self.coder = coder

@@ -28,7 +28,9 @@ struct SeekPoints {
     /// The number of frames that have been decoded so far.
     private(set) var decodedFrames = 0
 
-    init(_ context: DecodeContext) { copies = CanvasSnapshots(pressure: context.memoryPressure, pool: context.pool) }
+    init(_ context: ProcessingContext) {
+        copies = CanvasSnapshots(pressure: context.memoryPressure, pool: context.pool)
+    }
 
     /// The number of copies.
     var copyCount: Int { copies.count }

@@ -12,7 +12,7 @@ public struct BMPCoder: ImageCoder {
     public var decodableFormats: Set<ImageFormat> { [.bmp] }
     public var encodableFormats: Set<ImageFormat> { [.bmp] }
 
-    public func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
+    public func info(of data: Data, context: ProcessingContext) throws(ImageError) -> ImageInfo {
         let header = try header(of: data)
         guard header.compression == .file else { return header.info }
         var info = try Self.embedded.info(of: data.dropFirst(header.pixels), context: context)
@@ -20,7 +20,7 @@ public struct BMPCoder: ImageCoder {
         return info
     }
 
-    public func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
+    public func decode(_ data: Data, options: DecodeOptions, context: ProcessingContext) throws(ImageError) -> Image {
         let header = try header(of: data)
         if header.compression == .file {
             var inner = options
@@ -64,7 +64,7 @@ public struct BMPCoder: ImageCoder {
     ///   - context: the resources of the call, and its cancellation.
     /// - Throws: ``ImageError/Code/encodeFailed`` for a file of 4 GB or more, or over the limit of bytes.
     public func encode(
-        _ image: Image, as format: ImageFormat, options: EncodeOptions, context: EncodeContext
+        _ image: Image, as format: ImageFormat, options: EncodeOptions, context: ProcessingContext
     ) throws(ImageError) -> Data {
         let target = EncodeTarget(
             format: .bmp, maximumSide: Int(Int32.max), isStill: true, storesProfile: false)

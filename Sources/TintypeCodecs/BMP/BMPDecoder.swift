@@ -5,7 +5,7 @@ struct BMPDecoder {
     let bytes: UnsafeRawBufferPointer
     let header: BMPHeader
     let options: DecodeOptions
-    let context: DecodeContext
+    let context: ProcessingContext
 
     /// - Parameter keepsAlpha: true to use the alpha of the pixels; false if all are opaque.
     /// - Returns: the pixels, true if some are missing, and true if some may be transparent.

@@ -16,7 +16,7 @@ struct BMPRunLength {
     }
 
     /// Draws into a buffer that is all transparent.
-    mutating func decode(into pixels: borrowing MutablePixelBuffer, context: DecodeContext) throws(ImageError) {
+    mutating func decode(into pixels: borrowing MutablePixelBuffer, context: ProcessingContext) throws(ImageError) {
         do {
             while y < header.size.height {
                 let count = try reader.byte()

@@ -12,7 +12,7 @@ public struct GIFCoder: AnimatedImageCoder, ProgressiveImageCoder {
     public var decodableFormats: Set<ImageFormat> { [.gif] }
     public var encodableFormats: Set<ImageFormat> { [.gif] }
 
-    public func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
+    public func info(of data: Data, context: ProcessingContext) throws(ImageError) -> ImageInfo {
         let limit = context.limits.maximumFrames
         let info = try data.withBytes { bytes throws(ImageError) in try GIFBlocks(bytes, maximumFrames: limit).info }
         try context.limits.check(frameCount: info.frameCount)
@@ -20,13 +20,13 @@ public struct GIFCoder: AnimatedImageCoder, ProgressiveImageCoder {
         return info
     }
 
-    public func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
+    public func decode(_ data: Data, options: DecodeOptions, context: ProcessingContext) throws(ImageError) -> Image {
         try GIFFrameDecoder(data, for: .first, options: options, context: context)
             .image(data, self, options: options, context: context)
     }
 
     public func progressiveDecoder(
-        options: DecodeOptions, context: DecodeContext
+        options: DecodeOptions, context: ProcessingContext
     ) throws(ImageError) -> any ProgressiveDecoder {
         ProgressiveFramesDecoder(self, options: options, context: context) { data, options throws(ImageError) in
             try GIFFrameDecoder(data, for: .first, options: options, context: context)
@@ -34,7 +34,7 @@ public struct GIFCoder: AnimatedImageCoder, ProgressiveImageCoder {
     }
 
     public func frameDecoder(
-        for data: Data, options: DecodeOptions, context: DecodeContext
+        for data: Data, options: DecodeOptions, context: ProcessingContext
     ) throws(ImageError) -> any FrameDecoder {
         try GIFFrameDecoder(data, for: .streaming, options: options, context: context)
     }
@@ -53,7 +53,7 @@ public struct GIFCoder: AnimatedImageCoder, ProgressiveImageCoder {
     /// - Throws: ``ImageError/Code/encodeFailed`` for a side over 65,535 pixels, and if the limit of bytes is too small even
     ///   for two colors.
     public func encode(
-        _ image: Image, as format: ImageFormat, options: EncodeOptions, context: EncodeContext
+        _ image: Image, as format: ImageFormat, options: EncodeOptions, context: ProcessingContext
     ) throws(ImageError) -> Data {
         let target = EncodeTarget(format: .gif, maximumSide: GIFEncoder.maximumSide, storesProfile: false)
         return try GIFEncoder(job: EncodeJob(image, for: target, options, context)).encode()
@@ -61,7 +61,7 @@ public struct GIFCoder: AnimatedImageCoder, ProgressiveImageCoder {
 }
 
 extension GIFCoder: ArrivingAnimationCoder {
-    public func arrivedInfo(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
+    package func arrivedInfo(of data: Data, context: ProcessingContext) throws(ImageError) -> ImageInfo {
         let limit = context.limits.maximumFrames
         let blocks = try data.withBytes { bytes throws(ImageError) in try GIFBlocks(bytes, maximumFrames: limit) }
         try context.limits.check(frameCount: blocks.frames.count)
@@ -69,7 +69,7 @@ extension GIFCoder: ArrivingAnimationCoder {
     }
 
     package func arrivingFrameDecoder(
-        for data: Data, options: DecodeOptions, context: DecodeContext
+        for data: Data, options: DecodeOptions, context: ProcessingContext
     ) throws(ImageError) -> any ArrivingFrameDecoder {
         try GIFFrameDecoder(data, for: .arriving, options: options, context: context)
     }

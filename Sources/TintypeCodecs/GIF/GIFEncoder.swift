@@ -13,7 +13,7 @@ struct GIFEncoder {
     init(job: EncodeJob) {
         self.job = job
         image = job.image
-        dithers = (job.options.gif.dithering ?? (job.isAnimated ? .none : .errorDiffusion)) == .errorDiffusion
+        dithers = job.options.gif.dithers ?? !job.isAnimated
     }
 
     /// The file; with fewer colors where it would be over the limit of bytes.

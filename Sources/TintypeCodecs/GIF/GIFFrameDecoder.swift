@@ -15,7 +15,7 @@ final class GIFFrameDecoder: SeekableFrames {
     private var pendingDisposal: (rect: PixelRect, disposal: FrameDisposal)?
 
     init(
-        _ data: Data, for purpose: FramePurpose, options: DecodeOptions, context: DecodeContext
+        _ data: Data, for purpose: FramePurpose, options: DecodeOptions, context: ProcessingContext
     ) throws(ImageError) {
         var blocks = try Self.blocks(of: data, context)
         if try Self.hasAllPixels(blocks, data, context) { blocks.completeLastFrame() }
@@ -32,7 +32,7 @@ final class GIFFrameDecoder: SeekableFrames {
         canvas = try AnimationCanvas(size: blocks.screen, output: setup.outputSize, context: context)
     }
 
-    private static func blocks(of data: Data, _ context: DecodeContext) throws(ImageError) -> GIFBlocks {
+    private static func blocks(of data: Data, _ context: ProcessingContext) throws(ImageError) -> GIFBlocks {
         let maximumFrames = context.limits.maximumFrames
         return try data.withBytes { bytes throws(ImageError) in try GIFBlocks(bytes, maximumFrames: maximumFrames) }
     }
@@ -40,7 +40,7 @@ final class GIFFrameDecoder: SeekableFrames {
     /// Returns true if the bytes end within the last frame, but behind its last pixel, as in files that lack their end. Browsers show
     /// such a frame like any other.
     private static func hasAllPixels(
-        _ blocks: GIFBlocks, _ data: Data, _ context: DecodeContext
+        _ blocks: GIFBlocks, _ data: Data, _ context: ProcessingContext
     ) throws(ImageError) -> Bool {
         guard let frame = blocks.frames.last, !frame.isComplete, frame.data < data.count else { return false }
         let wanted = frame.rect.size.pixelCount

@@ -83,7 +83,7 @@ struct LZWDecoder: ~Copyable {
     /// Decodes as far as the bytes allow.
     /// - Parameter bytes: the size of the first codes and the sub-blocks that follow it. They may be cut off anywhere, and start
     ///   with the bytes of the last call.
-    mutating func update(_ bytes: UnsafeRawBufferPointer, context: DecodeContext) throws(ImageError) -> Outcome {
+    mutating func update(_ bytes: UnsafeRawBufferPointer, context: ProcessingContext) throws(ImageError) -> Outcome {
         guard wanted > 0 else { return .complete }
         guard let first = bytes.first else { return .notEnough }
         if state == nil {

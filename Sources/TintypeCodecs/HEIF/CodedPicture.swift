@@ -18,7 +18,7 @@ final class CodedPicture {
     /// Decodes a picture of a file.
     /// - Parameter skipsLoopFilters: True for a picture that is made much smaller. Decoders of AV1 have no such choice.
     static func decode(
-        _ item: HEIFCodedItem, in table: ItemTable, skipsLoopFilters: Bool, _ context: DecodeContext
+        _ item: HEIFCodedItem, in table: ItemTable, skipsLoopFilters: Bool, _ context: ProcessingContext
     ) throws(ImageError) -> CodedPicture {
         try context.checkCancellation()
         let picture =
@@ -48,7 +48,7 @@ final class CodedPicture {
     }
 
     private static func av1(
-        _ item: HEIFCodedItem, _ table: ItemTable, _ context: DecodeContext
+        _ item: HEIFCodedItem, _ table: ItemTable, _ context: ProcessingContext
     ) throws(ImageError) -> CodedPicture {
         #if AVIF
         let configuration = try table.item(item.item).first("av1C")?.contents

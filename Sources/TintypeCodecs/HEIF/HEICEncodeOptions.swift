@@ -1,34 +1,11 @@
 public import TintypeImages
 
 /// HEIC-specific encoding options. Without the package trait `HEIF` they have no effect.
-public struct HEICEncodeOptions: FormatEncodeOptions {
-    /// The presets of x265 for its speed. Other encoders of libheif ignore them and use their own default.
-    public enum Preset: String, Sendable, Hashable, CaseIterable {
-        /// The fastest preset, with the largest files.
-        case ultrafast
-        /// Faster than ``veryfast``.
-        case superfast
-        /// The default of this library.
-        case veryfast
-        /// Faster than ``fast``.
-        case faster
-        /// Faster than ``medium``.
-        case fast
-        /// The default of x265.
-        case medium
-        /// Slower than ``medium``, with smaller files.
-        case slow
-        /// Slower than ``slow``.
-        case slower
-        /// Slower than ``slower``.
-        case veryslow
-        /// The slowest preset. It gains next to nothing over ``veryslow``.
-        case placebo
-    }
-
-    /// The encoder's preset. The default, `veryfast`, takes a third of the time of x265's own default, for slightly larger
-    /// files.
-    public var preset = Preset.veryfast
+public struct HEICEncodeOptions: FormatOptions {
+    /// The encoding effort, from 0 for the fastest to 9 for the smallest file: the presets of x265, from `ultrafast` to `placebo`. The
+    /// default, 2 (`veryfast`), takes a third of the time of x265's own default, for slightly larger files. Other encoders of libheif
+    /// ignore it.
+    public var effort = 2
     /// The resolution of color, half by default. Lossless files always have the full resolution.
     public var subsampling = ChromaSubsampling.half
 

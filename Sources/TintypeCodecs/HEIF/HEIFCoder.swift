@@ -9,7 +9,7 @@ public import TintypeImages
 ///   EXIF orientation is ignored, as the format specifies.
 /// - Images may be derived: grids, overlays, and images that are others with further properties. Overlays, and grids whose tiles are coded
 ///   in several ways, are converted to sRGB. They have 8 bits if some of their images are in PQ or HLG, and some aren't. Of an image with a
-///   gain map, the image in standard range is read; see ``HEIFGainMap``.
+///   gain map, the image in standard range is read, unless ``DecodeOptions/decodeToHDR`` applies the map.
 /// - Grids are decoded row by row of tiles, so that a thumbnail never holds the whole picture. Tiles are decoded on several processors.
 /// - An embedded thumbnail is used if it has the proportions of the image and is at least as large as the requested size.
 /// - PQ and HLG are tone-mapped to sRGB unless the options keep the source's color space or high dynamic range. With
@@ -28,7 +28,7 @@ public struct HEIFCoder: AnimatedImageCoder, ProgressiveImageCoder {
     public var decodableFormats: Set<ImageFormat> { [.heic, .heif] }
     public var encodableFormats: Set<ImageFormat> { [.heic] }
 
-    public func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
+    public func info(of data: Data, context: ProcessingContext) throws(ImageError) -> ImageInfo {
         if let sequence = try HEIFSequence(fileOf: data, limits: context.limits) { return sequence.info }
         var info = try data.withBytes { bytes throws(ImageError) in
             try HEIFStill(bytes, format: Self.format(data), limits: context.limits).info
@@ -37,7 +37,7 @@ public struct HEIFCoder: AnimatedImageCoder, ProgressiveImageCoder {
         return info
     }
 
-    public func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
+    public func decode(_ data: Data, options: DecodeOptions, context: ProcessingContext) throws(ImageError) -> Image {
         if let sequence = try HEIFSequence(fileOf: data, limits: context.limits) {
             return try HEIFFrameDecoder(
                 data, sequence: sequence, for: .first, options: options, context: context
@@ -52,7 +52,7 @@ public struct HEIFCoder: AnimatedImageCoder, ProgressiveImageCoder {
     }
 
     public func progressiveDecoder(
-        options: DecodeOptions, context: DecodeContext
+        options: DecodeOptions, context: ProcessingContext
     ) throws(ImageError) -> any ProgressiveDecoder {
         ProgressiveFramesDecoder(self, options: options, context: context) { data, options throws(ImageError) in
             guard let sequence = try HEIFSequence(fileOf: data, limits: context.limits) else {
@@ -64,7 +64,7 @@ public struct HEIFCoder: AnimatedImageCoder, ProgressiveImageCoder {
     }
 
     public func frameDecoder(
-        for data: Data, options: DecodeOptions, context: DecodeContext
+        for data: Data, options: DecodeOptions, context: ProcessingContext
     ) throws(ImageError) -> any FrameDecoder {
         if let sequence = try HEIFSequence(fileOf: data, limits: context.limits) {
             return try HEIFFrameDecoder(
@@ -92,7 +92,7 @@ public struct HEIFCoder: AnimatedImageCoder, ProgressiveImageCoder {
     /// - Throws: ``ImageError/Code/formatNotEncodable`` if libheif has no HEVC encoder, and ``ImageError/Code/encodeFailed``
     ///   for a side over 16,384 pixels and if the limit of bytes is too small.
     public func encode(
-        _ image: Image, as format: ImageFormat, options: EncodeOptions, context: EncodeContext
+        _ image: Image, as format: ImageFormat, options: EncodeOptions, context: ProcessingContext
     ) throws(ImageError) -> Data {
         let target = EncodeTarget(
             format: .heic, maximumSide: HEIFEncoder.maximumSide, isStill: true,
@@ -106,7 +106,7 @@ public struct HEIFCoder: AnimatedImageCoder, ProgressiveImageCoder {
 }
 
 extension HEIFCoder: ArrivingAnimationCoder {
-    public func arrivedInfo(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
+    package func arrivedInfo(of data: Data, context: ProcessingContext) throws(ImageError) -> ImageInfo {
         guard let sequence = try HEIFSequence(fileOf: data, limits: context.limits) else {
             return try info(of: data, context: context)
         }
@@ -115,7 +115,7 @@ extension HEIFCoder: ArrivingAnimationCoder {
     }
 
     package func arrivingFrameDecoder(
-        for data: Data, options: DecodeOptions, context: DecodeContext
+        for data: Data, options: DecodeOptions, context: ProcessingContext
     ) throws(ImageError) -> any ArrivingFrameDecoder {
         guard let sequence = try HEIFSequence(fileOf: data, limits: context.limits) else {
             throw .truncated("no frame of the sequence is there yet")

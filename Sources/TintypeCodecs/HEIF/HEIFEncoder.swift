@@ -10,6 +10,11 @@ struct HEIFEncoder {
     /// The long side of the thumbnail.
     private static let thumbnailSide: Int32 = 320
 
+    /// The presets of x265, the fastest first.
+    private static let presets = [
+        "ultrafast", "superfast", "veryfast", "faster", "fast", "medium", "slow", "slower", "veryslow", "placebo",
+    ]
+
     private let job: EncodeJob
     private let source: Image
     private var options: EncodeOptions { job.options }
@@ -55,8 +60,9 @@ struct HEIFEncoder {
         if options.lossless { try check(heif_encoder_set_lossless(encoder, 1)) }
         let chroma = options.lossless ? ChromaSubsampling.full : options.heic.subsampling
         if chroma != .half { try check(heif_encoder_set_parameter_string(encoder, "chroma", chroma.name)) }
+        try job.check(options.heic.effort, in: 0...Self.presets.count - 1, "heic.effort")
         // Other encoders than x265 do not know the word.
-        _ = heif_encoder_set_parameter_string(encoder, "preset", options.heic.preset.rawValue)
+        _ = heif_encoder_set_parameter_string(encoder, "preset", Self.presets[options.heic.effort])
         let settings = isPQ ? heif_encoding_options_alloc() : nil
         defer { if let settings { heif_encoding_options_free(settings) } }
         let profile = isPQ ? try HEIFPicture.makePQProfile() : nil

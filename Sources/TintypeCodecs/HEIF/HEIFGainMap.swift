@@ -1,20 +1,20 @@
-public import FoundationEssentials
-public import TintypeImages
+package import FoundationEssentials
+package import TintypeImages
 
 /// The gain map of a HEIC or AVIF file: a smaller image that tells by how much each pixel becomes brighter on a display with high dynamic
 /// range.
 ///
 /// Tintype applies it with ``DecodeOptions/decodeToHDR``, and decodes the image itself, in standard range, without. The gain map is found in an item of the kind `tmap` (ISO 21496-1 and ISO/IEC
 /// 23008-12), or as an auxiliary image of Apple's cameras. Without the package trait `HEIF`, no gain map is found.
-public struct HEIFGainMap: Sendable, Equatable {
+package struct HEIFGainMap: Sendable, Equatable {
     /// The size of the gain map, in pixels, upright.
-    public let size: PixelSize
+    package let size: PixelSize
     /// The number of its components: 1 for brightness alone, 3 for each color.
-    public let components: Int
+    package let components: Int
     /// The description that ``parameters`` come from.
-    public let standard: JPEGGainMap.Standard
+    package let standard: JPEGGainMap.Standard
     /// The parameters; `nil` if they are missing or make no sense.
-    public let parameters: GainMapParameters?
+    package let parameters: GainMapParameters?
     private let file: Data
     private let item: Int
 
@@ -22,7 +22,7 @@ public struct HEIFGainMap: Sendable, Equatable {
     /// - Parameter file: The whole file.
     /// - Returns: `nil` if the bytes are neither, or have no gain map that can be decoded.
     /// - Complexity: O(bytes of the header)
-    public init?(of file: Data) {
+    package init?(of file: Data) {
         #if HEIF
         let found = try? file.withBytes { bytes throws(ImageError) -> HEIFGainMap? in
             guard let table = try ItemTable(ofFile: bytes) else { return nil }
@@ -37,7 +37,7 @@ public struct HEIFGainMap: Sendable, Equatable {
 
     /// Applies the gain map of the file, if the options ask for it.
     static func brightened(
-        _ image: Image, _ data: Data, _ options: DecodeOptions, _ context: DecodeContext
+        _ image: Image, _ data: Data, _ options: DecodeOptions, _ context: ProcessingContext
     ) throws(ImageError) -> Image {
         #if HEIF
         guard options.decodeToHDR, !options.keepsColorSpace, let map = HEIFGainMap(of: data) else { return image }
@@ -53,7 +53,7 @@ public struct HEIFGainMap: Sendable, Equatable {
 
     /// Returns true if the start of a file describes a gain map, which may be behind it.
     /// - Parameter beginning: the start of the file.
-    public static func mayBe(in beginning: Data) -> Bool {
+    package static func mayBe(in beginning: Data) -> Bool {
         #if HEIF
         let found = try? beginning.withBytes { bytes throws(ImageError) in
             try ItemTable(ofFile: bytes)?.gainMap != nil
@@ -91,7 +91,7 @@ extension HEIFGainMap {
     /// - Returns: The values of the map, which aren't colors, as opaque pixels.
     /// - Throws: ``ImageError/Code/corruptImage`` for a damaged map, ``ImageError/Code/limitExceeded``, ``ImageError/Code/outOfMemory``,
     ///   and ``ImageError/Code/cancelled``.
-    public func decode(context: DecodeContext = DecodeContext()) throws(ImageError) -> PixelBuffer {
+    package func decode(context: ProcessingContext = ProcessingContext()) throws(ImageError) -> PixelBuffer {
         try file.withBytes { bytes throws(ImageError) in
             guard let table = try ItemTable(ofFile: bytes) else { throw .corrupt("the file has no gain map") }
             var planner = HEIFPlanner(table, limits: context.limits)
@@ -114,8 +114,8 @@ extension HEIFGainMap {
     ///     gain.
     ///   - context: The limits, the memory, and the check for cancellation.
     /// - Throws: the errors of ``decode(context:)``.
-    public func applied(
-        to image: Image, headroom: Double? = nil, context: DecodeContext = DecodeContext()
+    package func applied(
+        to image: Image, headroom: Double? = nil, context: ProcessingContext = ProcessingContext()
     ) throws(ImageError) -> Image {
         try GainMapParameters.apply(parameters, to: image, headroom: headroom, context) { () throws(ImageError) in
             try decode(context: context)

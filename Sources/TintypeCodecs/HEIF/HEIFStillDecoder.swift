@@ -6,7 +6,7 @@ internal import TintypeImages
 struct HEIFStillDecoder {
     let still: HEIFStill
     let options: DecodeOptions
-    let context: DecodeContext
+    let context: ProcessingContext
 
     func run() throws(ImageError) -> Image {
         let info = still.info

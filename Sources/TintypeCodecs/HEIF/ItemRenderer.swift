@@ -12,7 +12,7 @@ struct ItemRenderer {
 
     let table: ItemTable
     let options: DecodeOptions
-    let context: DecodeContext
+    let context: ProcessingContext
     /// The format of images that lie on a canvas; else the options decide.
     var layerFormat: PixelFormat?
 
@@ -144,7 +144,7 @@ private final class AlphaRows {
 
     /// - Parameter image: The plan of the image that the transparency belongs to. It is turned like that.
     init(
-        _ alpha: HEIFPlan, of image: HEIFPlan, table: ItemTable, context: DecodeContext
+        _ alpha: HEIFPlan, of image: HEIFPlan, table: ItemTable, context: ProcessingContext
     ) throws(ImageError) {
         self.image = image
         bits = alpha.bits
@@ -182,7 +182,7 @@ private final class AlphaRows {
 
     /// The nearest number for each pixel of the image.
     private static func enlarge(
-        _ rows: PictureRows, _ alpha: HEIFPlan, to size: PixelSize, _ context: DecodeContext
+        _ rows: PictureRows, _ alpha: HEIFPlan, to size: PixelSize, _ context: ProcessingContext
     ) throws(ImageError) -> ScratchBytes {
         let bytes = alpha.bits > 8 ? 2 : 1
         guard let plane = ScratchBytes(size.pixelCount * bytes, pool: context.pool) else {

@@ -23,7 +23,7 @@ final class PictureRows {
     private let part: PixelRect
     private let table: ItemTable
     private let skipsLoopFilters: Bool
-    private let context: DecodeContext
+    private let context: ProcessingContext
     private var window: Window?
     private var picture: CodedPicture?
     private var band: TileBand?
@@ -33,7 +33,7 @@ final class PictureRows {
 
     /// - Parameter output: The stored size that the part is made smaller to.
     /// - Returns: `nil` for layers, which have no planes.
-    init?(_ plan: HEIFPlan, part: PixelRect, output: PixelSize, table: ItemTable, context: DecodeContext) {
+    init?(_ plan: HEIFPlan, part: PixelRect, output: PixelSize, table: ItemTable, context: ProcessingContext) {
         switch plan.content {
         case .coded(let item): source = .picture(item)
         case .grid(let grid): source = .grid(grid)

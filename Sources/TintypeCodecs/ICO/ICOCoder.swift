@@ -13,7 +13,7 @@ public struct ICOCoder: ImageCoder {
 
     public var decodableFormats: Set<ImageFormat> { [.ico] }
 
-    public func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
+    public func info(of data: Data, context: ProcessingContext) throws(ImageError) -> ImageInfo {
         let entry = try entry(of: data).bytes
         if Self.isPNG(entry) {
             var info = try png.info(of: entry, context: context)
@@ -25,7 +25,7 @@ public struct ICOCoder: ImageCoder {
         }
     }
 
-    public func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
+    public func decode(_ data: Data, options: DecodeOptions, context: ProcessingContext) throws(ImageError) -> Image {
         let (entry, length, end) = try entry(of: data)
         if Self.isPNG(entry) {
             var inner = options
@@ -61,7 +61,7 @@ public struct ICOCoder: ImageCoder {
     }
 
     private static func bitmap(
-        _ bytes: UnsafeRawBufferPointer, length: Int, end: Int?, options: DecodeOptions, context: DecodeContext
+        _ bytes: UnsafeRawBufferPointer, length: Int, end: Int?, options: DecodeOptions, context: ProcessingContext
     ) throws(ImageError) -> Image {
         let header = try BMPHeader(bytes, isIcon: true)
         let info = info(header)

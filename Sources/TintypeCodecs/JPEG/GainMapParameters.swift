@@ -1,29 +1,29 @@
 /// The parameters of a gain map, in the terms of ISO 21496-1.
 ///
 /// A display with a headroom between ``baseHeadroom`` and ``alternateHeadroom`` applies a part of the gain.
-public struct GainMapParameters: Sendable, Equatable {
+package struct GainMapParameters: Sendable, Equatable {
     /// The parameters of a component.
-    public struct Channel: Sendable, Equatable {
+    package struct Channel: Sendable, Equatable {
         /// The binary logarithm of the gain for the value 0 of the map.
-        public var minimum: Double
+        package var minimum: Double
         /// The binary logarithm of the gain for the largest value of the map.
-        public var maximum: Double
+        package var maximum: Double
         /// The exponent of the values of the map, above 0.
-        public var gamma: Double
+        package var gamma: Double
         /// The number that is added to the linear values of the image before they are multiplied.
-        public var baseOffset: Double
+        package var baseOffset: Double
         /// The number that is subtracted afterwards.
-        public var alternateOffset: Double
+        package var alternateOffset: Double
     }
 
     /// The binary logarithm of the ratio of the brightest to diffuse white of the image itself; 0 for standard range.
-    public var baseHeadroom: Double
+    package var baseHeadroom: Double
     /// The same for the image with the whole gain applied.
-    public var alternateHeadroom: Double
+    package var alternateHeadroom: Double
     /// True if the gain applies to the color space of the image itself.
-    public var usesBaseColorSpace: Bool
+    package var usesBaseColorSpace: Bool
     /// A single value for all components, or separate values for red, green, and blue.
-    public var channels: [Channel]
+    package var channels: [Channel]
 
     init?(
         baseHeadroom: Double, alternateHeadroom: Double, usesBaseColorSpace: Bool, channels: [Channel]

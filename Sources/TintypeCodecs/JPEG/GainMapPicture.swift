@@ -18,7 +18,7 @@ struct GainMapPicture {
     ///   - image: the image in extended sRGB.
     ///   - base: the same image in sRGB, at the size that is written.
     /// - Returns: `nil` for an image that isn't of high dynamic range or isn't opaque, and for one that is nowhere brighter than white.
-    init?(of image: Image, for base: Image, context: EncodeContext) throws(ImageError) {
+    init?(of image: Image, for base: Image, context: ProcessingContext) throws(ImageError) {
         guard image.isHighDynamicRange, image.pixels.format == .rgbaFloat16, !image.hasAlpha,
             base.pixels.format == .rgba8
         else { return nil }

@@ -14,7 +14,7 @@ extension JPEGCoder {
     /// - Throws: ``ImageError/Code/encodeFailed`` for a side of more than 65,500 pixels, for metadata that do not fit into a
     ///   segment of 64 KB, and if even the lowest quality needs more than ``EncodeOptions/maximumBytes``.
     public func encode(
-        _ image: Image, as format: ImageFormat, options: EncodeOptions, context: EncodeContext
+        _ image: Image, as format: ImageFormat, options: EncodeOptions, context: ProcessingContext
     ) throws(ImageError) -> Data {
         let target = EncodeTarget(format: .jpeg, maximumSide: 65_500, isStill: true)
         let job = try EncodeJob(image, for: target, options, context)
@@ -22,11 +22,11 @@ extension JPEGCoder {
         let segments = try JPEGMetadataSegments(job).segments
         let map =
             options.encodeToHDR == .gainMap
-            ? try GainMapPicture(of: image.firstFrame, for: job.image, context: context) : nil
+            ? try GainMapPicture(of: image.firstFrame, for: job.image, context: job.context) : nil
         return try job.fit { quality throws(ImageError) in
             if let map { return try JPEGGainMapWriter(map: map, job: job).write(quality: quality, segments: segments) }
             return try JPEGWriter().write(
-                job.image, quality: quality, options, profile: job.profile, segments: segments, context: context)
+                job.image, quality: quality, options, profile: job.profile, segments: segments, context: job.context)
         }
     }
 }

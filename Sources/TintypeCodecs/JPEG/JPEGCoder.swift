@@ -14,7 +14,7 @@ public struct JPEGCoder: ProgressiveImageCoder {
     public var decodableFormats: Set<ImageFormat> { [.jpeg] }
     public var encodableFormats: Set<ImageFormat> { [.jpeg] }
 
-    public func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
+    public func info(of data: Data, context: ProcessingContext) throws(ImageError) -> ImageInfo {
         let segments = try data.withBytes { bytes throws(ImageError) in try Self.segments(bytes) }
         guard let size = segments.size else {
             throw segments.isTruncated
@@ -31,7 +31,7 @@ public struct JPEGCoder: ProgressiveImageCoder {
         return info
     }
 
-    public func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
+    public func decode(_ data: Data, options: DecodeOptions, context: ProcessingContext) throws(ImageError) -> Image {
         let image = try data.withBytes { bytes throws(ImageError) in
             try JPEGDecoder(segments: Self.segments(bytes), options: options, context: context).run(bytes)
         }
@@ -40,7 +40,7 @@ public struct JPEGCoder: ProgressiveImageCoder {
 
     /// Applies the gain map of the file, if the options ask for it.
     static func brightened(
-        _ image: Image, _ data: Data, _ options: DecodeOptions, _ context: DecodeContext
+        _ image: Image, _ data: Data, _ options: DecodeOptions, _ context: ProcessingContext
     ) throws(ImageError) -> Image {
         guard options.decodeToHDR, !options.keepsColorSpace, let map = JPEGGainMap(of: data) else { return image }
         return try GainMapParameters.applyWherePossible(map.parameters, to: image, context) { () throws(ImageError) in
@@ -49,7 +49,7 @@ public struct JPEGCoder: ProgressiveImageCoder {
     }
 
     public func progressiveDecoder(
-        options: DecodeOptions, context: DecodeContext
+        options: DecodeOptions, context: ProcessingContext
     ) throws(ImageError) -> any ProgressiveDecoder {
         try JPEGProgressiveDecoder(options: options, context: context)
     }

@@ -5,7 +5,7 @@ internal import TintypeImages
 struct JPEGDecoder {
     let segments: JPEGSegments
     let options: DecodeOptions
-    let context: DecodeContext
+    let context: ProcessingContext
     /// False decodes all scans of a progressive file.
     var skipsScans = true
     /// Thumbnails are decoded directly if the scan has at least this number of bytes; `nil` leaves all of them to libjpeg-turbo.
@@ -30,10 +30,10 @@ struct JPEGDecoder {
         guard skipsScans, segments.isProgressive, let source = segments.size, !source.isEmpty else { return nil }
         let orientation = segments.orientation
         let target = orientation.stored(options.outputSize(for: orientation.display(source)))
-        let quality = options.thumbnailQuality
-        let eighths = JPEGScale.eighths(from: source, to: target, quality: quality, isProgressive: true)
+        let isFast = options.prefersFastThumbnail
+        let eighths = JPEGScale.eighths(from: source, to: target, isFast: isFast, isProgressive: true)
         guard eighths < 8 else { return nil }
-        return JPEGScans(bytes)?.file(of: bytes, eighths: eighths, quality: quality).map { ($0, eighths) }
+        return JPEGScans(bytes)?.file(of: bytes, eighths: eighths, isFast: isFast).map { ($0, eighths) }
     }
 
     /// - Parameters:

@@ -1,7 +1,7 @@
 public import TintypeImages
 
 /// JPEG-specific encoding options.
-public struct JPEGEncodeOptions: FormatEncodeOptions {
+public struct JPEGEncodeOptions: FormatOptions {
     /// The resolution of color. With `nil`, it is half (4:2:0) below a quality of 0.95, and full from there on.
     public var subsampling: ChromaSubsampling?
     /// True to optimize the Huffman codes for the image. The file becomes slightly smaller with the same pixels, at the cost of
@@ -9,7 +9,7 @@ public struct JPEGEncodeOptions: FormatEncodeOptions {
     public var optimizesHuffmanCodes = false
     /// The number of rows of blocks between restart markers, where a decoder can resume after damage or start in parallel;
     /// 0, the default, for no markers; at most 65,535.
-    public var restartRows = 0
+    package var restartRows = 0
 
     public init() {}
 }

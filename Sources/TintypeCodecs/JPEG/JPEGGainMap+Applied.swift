@@ -1,4 +1,4 @@
-public import TintypeImages
+package import TintypeImages
 
 extension JPEGGainMap {
     /// Returns the image of the file with the gain applied: in high dynamic range, and half precision.
@@ -13,8 +13,8 @@ extension JPEGGainMap {
     ///   - context: The limits, the memory, and the check for cancellation.
     /// - Throws: ``ImageError/Code/transformFailed`` for a gain map without parameters that Tintype knows, or for an image that isn't in
     ///   sRGB of standard range; the errors of decoding the map; ``ImageError/Code/limitExceeded``; and ``ImageError/Code/outOfMemory``.
-    public func applied(
-        to image: Image, headroom: Double? = nil, context: DecodeContext = DecodeContext()
+    package func applied(
+        to image: Image, headroom: Double? = nil, context: ProcessingContext = ProcessingContext()
     ) throws(ImageError) -> Image {
         try GainMapParameters.apply(parameters, to: image, headroom: headroom, context) { () throws(ImageError) in
             try pixels(turnedLike: image, context)
@@ -22,7 +22,7 @@ extension JPEGGainMap {
     }
 
     /// Decodes the map, upright if the image is that of the file.
-    func pixels(turnedLike image: Image, _ context: DecodeContext) throws(ImageError) -> PixelBuffer {
+    func pixels(turnedLike image: Image, _ context: ProcessingContext) throws(ImageError) -> PixelBuffer {
         var options = DecodeOptions()
         options.keepsColorSpace = true  // The values are no colors.
         return try JPEGCoder().decode(data, options: options, context: context).pixels
@@ -35,7 +35,7 @@ extension GainMapParameters {
     /// part is missing, one with transparency, one whose colors are kept, and one whose map is damaged or has parameters that aren't known.
     /// - Parameter map: Decodes the gain map, upright, in 8 bits.
     static func applyWherePossible(
-        _ parameters: GainMapParameters?, to image: Image, _ context: DecodeContext,
+        _ parameters: GainMapParameters?, to image: Image, _ context: ProcessingContext,
         map: () throws(ImageError) -> PixelBuffer
     ) throws(ImageError) -> Image {
         do throws(ImageError) {
@@ -50,7 +50,7 @@ extension GainMapParameters {
     /// Makes an image of high dynamic range.
     /// - Parameter map: Decodes the gain map, upright, in 8 bits.
     static func apply(
-        _ parameters: GainMapParameters?, to image: Image, headroom: Double?, _ context: DecodeContext,
+        _ parameters: GainMapParameters?, to image: Image, headroom: Double?, _ context: ProcessingContext,
         map: () throws(ImageError) -> PixelBuffer
     ) throws(ImageError) -> Image {
         guard let parameters, parameters.alternateHeadroom > parameters.baseHeadroom else {

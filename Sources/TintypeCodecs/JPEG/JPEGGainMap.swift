@@ -1,14 +1,14 @@
-public import FoundationEssentials
-public import TintypeImages
+package import FoundationEssentials
+package import TintypeImages
 
 /// The gain map of a JPEG file: a second, smaller image that tells by how much each pixel becomes brighter on a display with high
 /// dynamic range.
 ///
 /// It lies behind the image, where the file's index of pictures says (CIPA DC-007). Tintype applies it with
 /// ``DecodeOptions/decodeToHDR``, and decodes the image itself, in standard range, without. A map is a JPEG file like any other.
-public struct JPEGGainMap: Sendable, Equatable {
+package struct JPEGGainMap: Sendable, Equatable {
     /// The description of the gain map in the file.
-    public enum Standard: String, Sendable, Hashable, CaseIterable {
+    package enum Standard: String, Sendable, Hashable, CaseIterable {
         /// ISO 21496-1.
         case iso
         /// The XMP properties of Adobe and of Ultra HDR, version 1.
@@ -18,21 +18,21 @@ public struct JPEGGainMap: Sendable, Equatable {
     }
 
     /// The bytes of the gain map, a JPEG file.
-    public var data: Data
+    package var data: Data
     /// The size of the gain map, in pixels.
-    public var size: PixelSize
+    package var size: PixelSize
     /// The number of its components: 1 for brightness alone, 3 for each color.
-    public var components: Int
+    package var components: Int
     /// The description that ``parameters`` come from.
-    public var standard: Standard
+    package var standard: Standard
     /// The parameters; `nil` if they are missing or make no sense.
-    public var parameters: GainMapParameters?
+    package var parameters: GainMapParameters?
 
     /// Finds the gain map of a JPEG file.
     /// - Parameter file: the whole file.
     /// - Returns: `nil` if the bytes are not a JPEG, or have no complete gain map.
     /// - Complexity: O(bytes of the headers); the gain map is copied.
-    public init?(of file: Data) {
+    package init?(of file: Data) {
         let found = file.withUnsafeBytes { bytes -> JPEGGainMap? in
             guard bytes.bigEndian16(at: 0) == 0xFFD8 else { return nil }
             for range in JPEGSegments(bytes).pictures(in: bytes) {
@@ -48,7 +48,7 @@ public struct JPEGGainMap: Sendable, Equatable {
 
     /// Returns true if the start of a JPEG file has an index of further pictures, which may include a gain map.
     /// - Parameter beginning: the start of the file.
-    public static func mayBe(in beginning: Data) -> Bool {
+    package static func mayBe(in beginning: Data) -> Bool {
         beginning.withUnsafeBytes { JPEGSegments($0).pictureIndex != nil }
     }
 

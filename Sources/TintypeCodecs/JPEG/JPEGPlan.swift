@@ -6,7 +6,7 @@ internal import TintypeImages
 struct JPEGPlan {
     let segments: JPEGSegments
     let options: DecodeOptions
-    let context: DecodeContext
+    let context: ProcessingContext
     /// The size in the file.
     let source: PixelSize
     /// The size of the rows as libjpeg gives them.
@@ -34,7 +34,7 @@ struct JPEGPlan {
     ///   - color: the conversion of colors, if it has been prepared.
     init(
         starting reader: JPEGReader, _ segments: JPEGSegments, eighths: Int? = nil, color: DecodedColor? = nil,
-        options: DecodeOptions, context: DecodeContext
+        options: DecodeOptions, context: ProcessingContext
     ) throws(ImageError) {
         let header = reader.header
         self.segments = segments
@@ -53,7 +53,7 @@ struct JPEGPlan {
         let eighths =
             eighths
             ?? JPEGScale.eighths(
-                from: source, to: target, quality: options.thumbnailQuality, isProgressive: segments.isProgressive)
+                from: source, to: target, isFast: options.prefersFastThumbnail, isProgressive: segments.isProgressive)
         size = try reader.start(eighths: eighths, asCMYK: isCMYK)
         extent = JPEGScale.extent(source, eighths)
         self.color =

@@ -6,7 +6,7 @@ internal import TintypeImages
 /// so far.
 final class JPEGProgressiveDecoder: ProgressiveDecoder {
     private let options: DecodeOptions
-    private let context: DecodeContext
+    private let context: ProcessingContext
     private let reader: JPEGReader
     /// The bytes so far: for the segments in front of the pixels, and for a decode of the whole if this decoder fails.
     private var data = Data()
@@ -22,7 +22,7 @@ final class JPEGProgressiveDecoder: ProgressiveDecoder {
     /// The scans, or rows, that the last preview showed.
     private var shown = 0
 
-    init(options: DecodeOptions, context: DecodeContext) throws(ImageError) {
+    init(options: DecodeOptions, context: ProcessingContext) throws(ImageError) {
         self.options = options
         self.context = context
         reader = try JPEGReader(incrementalWithMemoryLimit: context.limits.maximumBytes.bytes)
@@ -98,7 +98,7 @@ final class JPEGProgressiveDecoder: ProgressiveDecoder {
             let thumbnail = JPEGThumbnail(segments: segments, options: options, context: context)
             decodesAtEnd = try data.withBytes { bytes throws(ImageError) in
                 thumbnail.isSuitable(bytes.bindMemory(to: UInt8.self).span)
-                    || segments.isProgressive && options.thumbnailQuality == .fast
+                    || segments.isProgressive && options.prefersFastThumbnail
             }
             self.segments = segments
         }

@@ -53,7 +53,7 @@ final class JPEGReader {
 
     /// Reads the available part of the scans.
     /// - Returns: true if all have been read.
-    func consumeAvailableScans(maximum: Int, context: DecodeContext) throws(ImageError) -> Bool {
+    func consumeAvailableScans(maximum: Int, context: ProcessingContext) throws(ImageError) -> Bool {
         while true {
             let status = tintype_jpeg_consume(handle, 64, Int32(maximum))
             try check(status)

@@ -12,9 +12,9 @@ enum JPEGScale {
     /// also has the scales between, but only these with SIMD: of 12 megapixels, 3/8 takes longer than 4/8 does, and 5/8 to
     /// 7/8 longer than all.
     static func eighths(
-        from source: PixelSize, to target: PixelSize, quality: ThumbnailQuality, isProgressive: Bool
+        from source: PixelSize, to target: PixelSize, isFast: Bool, isProgressive: Bool
     ) -> Int {
-        let halves = quality == .fast ? (isProgressive ? 4 : 2) : 5
+        let halves = isFast ? (isProgressive ? 4 : 2) : 5
         for eighths in [1, 2, 4] {
             let size = Self.size(source, eighths)
             if 2 * size.width >= halves * target.width, 2 * size.height >= halves * target.height { return eighths }

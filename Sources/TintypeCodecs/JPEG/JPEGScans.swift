@@ -70,8 +70,8 @@ struct JPEGScans {
     /// The file without the scans that a thumbnail does not need.
     /// - Parameter eighths: the scale of libjpeg's decode.
     /// - Returns: `nil` if it needs all.
-    func file(of bytes: UnsafeRawBufferPointer, eighths: Int, quality: ThumbnailQuality) -> Data? {
-        let keeps = keeps(eighths: eighths, quality: quality)
+    func file(of bytes: UnsafeRawBufferPointer, eighths: Int, isFast: Bool) -> Data? {
+        let keeps = keeps(eighths: eighths, isFast: isFast)
         guard keeps.contains(false) else { return nil }
         var file = Data()
         file.reserveCapacity(bytes.count - zip(scans, keeps).reduce(0) { $0 + ($1.1 ? 0 : $1.0.range.count) })
@@ -84,8 +84,8 @@ struct JPEGScans {
         return file
     }
 
-    func keeps(eighths: Int, quality: ThumbnailQuality) -> [Bool] {
-        keeps { isWanted($0, eighths: eighths, quality: quality) }
+    func keeps(eighths: Int, isFast: Bool) -> [Bool] {
+        keeps { isWanted($0, eighths: eighths, isFast: isFast) }
     }
 
     /// Which of the scans are decoded: those that are wanted, the means, and the scans that these build on.
@@ -104,11 +104,11 @@ struct JPEGScans {
         return keeps
     }
 
-    private func isWanted(_ scan: Scan, eighths: Int, quality: ThumbnailQuality) -> Bool {
+    private func isWanted(_ scan: Scan, eighths: Int, isFast: Bool) -> Bool {
         let side = scan.components.map { self.side(of: $0, eighths: eighths) }.max() ?? 8
         // A block that becomes a single pixel is its mean, and nothing else.
         guard side > 1 else { return false }
-        guard eighths < 8, quality == .fast else { return true }
+        guard eighths < 8, isFast else { return true }
         // Of the luminance those coefficients count whose waves the smaller blocks can show, and of these the first bits; of the
         // colors, which vary less, only those that are cheap because they come by themselves.
         let isLuminance = scan.components.contains(0)

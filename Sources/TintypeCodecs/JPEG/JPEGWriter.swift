@@ -22,7 +22,7 @@ final class JPEGWriter {
     func write(
         _ image: Image, quality: Int, _ options: EncodeOptions, profile: Data? = nil,
         segments: [(marker: Int32, contents: Data)] = [], isGray: Bool = false,
-        context: EncodeContext = EncodeContext()
+        context: ProcessingContext = ProcessingContext()
     ) throws(ImageError) -> Data? {
         guard try fits(start(image.size, quality, options, profile ?? Data(), isGray: isGray)) else { return nil }
         for segment in segments {
@@ -33,7 +33,8 @@ final class JPEGWriter {
             guard try fits(status) else { return nil }
         }
         let width = image.size.width
-        let background = SIMD4(options.background.red, options.background.green, options.background.blue, 255)
+        let color = options.background.bytes
+        let background = SIMD4(color[0], color[1], color[2], 255)
         let flat = image.hasAlpha ? try MutablePixelBuffer(size: PixelSize(width: width, height: 1)) : nil
         let flatRow = flat?.row(0)
         for y in 0..<image.size.height {

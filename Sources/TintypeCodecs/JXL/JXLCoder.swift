@@ -19,17 +19,17 @@ public struct JXLCoder: AnimatedImageCoder, ProgressiveImageCoder {
     public var decodableFormats: Set<ImageFormat> { [.jxl] }
     public var encodableFormats: Set<ImageFormat> { [.jxl] }
 
-    public func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
+    public func info(of data: Data, context: ProcessingContext) throws(ImageError) -> ImageInfo {
         try JXLReader(data, limits: context.limits).info
     }
 
-    public func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
+    public func decode(_ data: Data, options: DecodeOptions, context: ProcessingContext) throws(ImageError) -> Image {
         try JXLFrameDecoder(data, for: .first, options: options, context: context)
             .image(data, self, options: options, context: context)
     }
 
     public func progressiveDecoder(
-        options: DecodeOptions, context: DecodeContext
+        options: DecodeOptions, context: ProcessingContext
     ) throws(ImageError) -> any ProgressiveDecoder {
         ProgressiveFramesDecoder(self, options: options, context: context) { data, options throws(ImageError) in
             try JXLFrameDecoder(data, for: .first, options: options, context: context)
@@ -37,7 +37,7 @@ public struct JXLCoder: AnimatedImageCoder, ProgressiveImageCoder {
     }
 
     public func frameDecoder(
-        for data: Data, options: DecodeOptions, context: DecodeContext
+        for data: Data, options: DecodeOptions, context: ProcessingContext
     ) throws(ImageError) -> any FrameDecoder {
         try JXLFrameDecoder(data, for: .streaming, options: options, context: context)
     }
@@ -55,7 +55,7 @@ public struct JXLCoder: AnimatedImageCoder, ProgressiveImageCoder {
     ///   - context: the resources of the call, and its cancellation.
     /// - Throws: ``ImageError/Code/encodeFailed`` if the limit of bytes is too small.
     public func encode(
-        _ image: Image, as format: ImageFormat, options: EncodeOptions, context: EncodeContext
+        _ image: Image, as format: ImageFormat, options: EncodeOptions, context: ProcessingContext
     ) throws(ImageError) -> Data {
         // libjxl refuses profiles with imaginary primaries; those pixels become sRGB of 8 bits.
         let storesProfile = image.colorSpace.profile.map(JXLEncoder.accepts) ?? true
@@ -67,14 +67,14 @@ public struct JXLCoder: AnimatedImageCoder, ProgressiveImageCoder {
 }
 
 extension JXLCoder: ArrivingAnimationCoder {
-    public func arrivedInfo(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
+    package func arrivedInfo(of data: Data, context: ProcessingContext) throws(ImageError) -> ImageInfo {
         // Only the header of the next frame tells that all of a frame is there.
         let info = try info(of: data, context: context)
         return info.keepingFrames(info.frameCount - 1)
     }
 
     package func arrivingFrameDecoder(
-        for data: Data, options: DecodeOptions, context: DecodeContext
+        for data: Data, options: DecodeOptions, context: ProcessingContext
     ) throws(ImageError) -> any ArrivingFrameDecoder {
         try JXLFrameDecoder(data, for: .arriving, options: options, context: context)
     }

@@ -1,7 +1,7 @@
 public import TintypeImages
 
 /// JPEG XL-specific encoding options. Without the package trait `JXL` they have no effect.
-public struct JXLEncodeOptions: FormatEncodeOptions {
+public struct JXLEncodeOptions: FormatOptions {
     /// The encoding effort, from 1 for the fastest to 9 for the smallest file. At 5, the default, a megapixel takes about half
     /// a second of a core.
     public var effort = 5
@@ -9,8 +9,6 @@ public struct JXLEncodeOptions: FormatEncodeOptions {
     /// would exceed ``EncodeOptions/maximumBytes``. At 0, the only loss is rounding in the conversion to the format's own
     /// colors; ``EncodeOptions/lossless`` is exact.
     public var distance: Double?
-    /// The preference for fast decoding over a small file, from 0 for none to 4.
-    public var decodingSpeed = 0
 
     public init() {}
 }

@@ -22,7 +22,6 @@ struct JXLEncoder {
     func encode() throws(ImageError) -> Data {
         try job.check(options.jxl.effort, in: 1...9, "jxl.effort")
         try job.check(options.jxl.distance, in: 0...15, "jxl.distance")
-        try job.check(options.jxl.decodingSpeed, in: 0...4, "jxl.decodingSpeed")
         if options.lossless { return try job.fitWithoutLoss { () throws(ImageError) in try file(distance: 0) } }
         if let distance = options.jxl.distance {
             let data = try file(distance: Float(distance))
@@ -62,7 +61,6 @@ struct JXLEncoder {
             throw job.failure("libjxl has no memory for an encoder")
         }
         try set(settings, JXL_ENC_FRAME_SETTING_EFFORT, options.jxl.effort)
-        try set(settings, JXL_ENC_FRAME_SETTING_DECODING_SPEED, options.jxl.decodingSpeed)
         if options.progressive {
             try set(settings, JXL_ENC_FRAME_SETTING_PROGRESSIVE_DC, 1)
             try set(settings, JXL_ENC_FRAME_SETTING_QPROGRESSIVE_AC, 1)

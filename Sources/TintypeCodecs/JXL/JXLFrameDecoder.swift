@@ -19,7 +19,7 @@ final class JXLFrameDecoder: ArrivingFrames {
     private let goesThroughRows: Bool
     /// Of a file in inks.
     private let ink: JXLInk?
-    private let context: DecodeContext
+    private let context: ProcessingContext
     private var next = 0
     /// The frame that the pass through the file which is under way comes to next; `nil` if none is under way.
     private var position: Int?
@@ -31,7 +31,7 @@ final class JXLFrameDecoder: ArrivingFrames {
     var outputSize: PixelSize { setup.outputSize }
 
     init(
-        _ data: Data, for purpose: FramePurpose, options: DecodeOptions, context: DecodeContext
+        _ data: Data, for purpose: FramePurpose, options: DecodeOptions, context: ProcessingContext
     ) throws(ImageError) {
         reader = try JXLReader(data, limits: context.limits, keepsColorSpace: options.keepsColorSpace)
         info = reader.info

@@ -73,7 +73,7 @@ extension ImageMetadata {
         public var software: String?
 
         /// Creates fields that are all empty.
-        public init() {}
+        package init() {}
 
         /// A place on Earth, usually in WGS 84.
         public struct Place: Sendable, Hashable {
@@ -85,7 +85,7 @@ extension ImageMetadata {
             public var altitude: Double?
 
             /// Creates a place; `nil` if the latitude or longitude is out of range. Each parameter sets the property of the same name.
-            public init?(latitude: Double, longitude: Double, altitude: Double? = nil) {
+            package init?(latitude: Double, longitude: Double, altitude: Double? = nil) {
                 guard abs(latitude) <= 90, abs(longitude) <= 180 else { return nil }
                 self.latitude = latitude
                 self.longitude = longitude

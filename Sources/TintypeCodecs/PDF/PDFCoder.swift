@@ -18,10 +18,10 @@ public import TintypeImages
 /// - Poppler decodes images on the page completely, even for a small page. The limits on pixels and the decode budget
 ///   do not apply to them. Poppler's own limit is 2 GiB for an image. Draw documents from untrusted sources in a process with
 ///   limited memory.
-/// - Documents larger than ``maximumBytes`` are rejected. Drawing cannot be canceled once it has started.
+/// - Documents larger than 256 MiB are rejected. Drawing cannot be canceled once it has started.
 public struct PDFCoder: ImageCoder {
     /// The largest document, in bytes.
-    public static let maximumBytes = 256 << 20
+    package static let maximumBytes = 256 << 20
 
     /// Creates a coder.
     public init() {}
@@ -34,11 +34,11 @@ public struct PDFCoder: ImageCoder {
     ///   - context: the limits and the memory of the call, and its cancellation.
     /// - Throws: ``ImageError/Code/truncatedImage`` for the start of a document, because its table of contents is at the
     ///   end.
-    public func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
+    public func info(of data: Data, context: ProcessingContext) throws(ImageError) -> ImageInfo {
         try PDFPage(data, options: DecodeOptions()).info
     }
 
-    public func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
+    public func decode(_ data: Data, options: DecodeOptions, context: ProcessingContext) throws(ImageError) -> Image {
         let page = try PDFPage(data, options: options)
         let size = options.vectorSize(width: page.width, height: page.height)
         // A page has no pixels but those that are drawn.

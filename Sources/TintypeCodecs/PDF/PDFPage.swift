@@ -88,7 +88,7 @@ final class PDFPage {
     }
 
     /// Draws the whole page at a size.
-    func draw(_ size: PixelSize, context: DecodeContext) throws(ImageError) -> PixelBuffer {
+    func draw(_ size: PixelSize, context: ProcessingContext) throws(ImageError) -> PixelBuffer {
         try CairoCanvas.draw("PDF", (width, height), at: size, paper: true, pool: context.pool) { cairo in
             poppler_page_render(page, cairo)
             return nil

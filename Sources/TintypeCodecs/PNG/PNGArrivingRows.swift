@@ -9,7 +9,7 @@ final class PNGArrivingRows {
 
     private let chunks: PNGChunks
     private let options: DecodeOptions
-    private let context: DecodeContext
+    private let context: ProcessingContext
     private let color: DecodedColor
     private let hasAlpha: Bool
     private let output: PixelSize
@@ -28,7 +28,7 @@ final class PNGArrivingRows {
     /// Starts a pusher that has come to the pixels.
     /// - Parameter chunks: those before the pixels.
     init(
-        _ pusher: PNGPushReader, _ chunks: PNGChunks, profile: Data?, options: DecodeOptions, context: DecodeContext
+        _ pusher: PNGPushReader, _ chunks: PNGChunks, profile: Data?, options: DecodeOptions, context: ProcessingContext
     ) throws(ImageError) {
         self.chunks = chunks
         self.options = options

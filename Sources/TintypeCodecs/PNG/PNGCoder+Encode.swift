@@ -14,7 +14,7 @@ extension PNGCoder {
     ///   - context: the resources of the call, and its cancellation.
     /// - Throws: ``ImageError/Code/encodeFailed`` if the file is larger than ``EncodeOptions/maximumBytes``.
     public func encode(
-        _ image: Image, as format: ImageFormat, options: EncodeOptions, context: EncodeContext
+        _ image: Image, as format: ImageFormat, options: EncodeOptions, context: ProcessingContext
     ) throws(ImageError) -> Data {
         let isMoving = image.isAnimated && !options.firstFrameOnly
         let target = EncodeTarget(format: .png, maximumSide: Int(Int32.max), formats: isMoving ? [] : [.rgba16])

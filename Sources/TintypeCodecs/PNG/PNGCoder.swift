@@ -14,13 +14,13 @@ public struct PNGCoder: AnimatedImageCoder, ProgressiveImageCoder {
     public var decodableFormats: Set<ImageFormat> { [.png] }
     public var encodableFormats: Set<ImageFormat> { [.png] }
 
-    public func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
+    public func info(of data: Data, context: ProcessingContext) throws(ImageError) -> ImageInfo {
         let chunks = try data.withBytes { bytes throws(ImageError) in try PNGChunks(bytes) }
         try context.limits.check(frameCount: chunks.info.frameCount)
         return chunks.info
     }
 
-    public func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
+    public func decode(_ data: Data, options: DecodeOptions, context: ProcessingContext) throws(ImageError) -> Image {
         let chunks = try data.withBytes { bytes throws(ImageError) in try PNGChunks(bytes) }
         if chunks.animation != nil {
             return try PNGFrameDecoder(data, chunks, for: .first, options: options, context: context)
@@ -32,13 +32,13 @@ public struct PNGCoder: AnimatedImageCoder, ProgressiveImageCoder {
     }
 
     public func progressiveDecoder(
-        options: DecodeOptions, context: DecodeContext
+        options: DecodeOptions, context: ProcessingContext
     ) throws(ImageError) -> any ProgressiveDecoder {
         try PNGProgressiveDecoder(options: options, context: context)
     }
 
     public func frameDecoder(
-        for data: Data, options: DecodeOptions, context: DecodeContext
+        for data: Data, options: DecodeOptions, context: ProcessingContext
     ) throws(ImageError) -> any FrameDecoder {
         let chunks = try data.withBytes { bytes throws(ImageError) in try PNGChunks(bytes) }
         return try PNGFrameDecoder(data, chunks, for: .streaming, options: options, context: context)
@@ -63,14 +63,14 @@ extension PNGChunks {
 }
 
 extension PNGCoder: ArrivingAnimationCoder {
-    public func arrivedInfo(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
+    package func arrivedInfo(of data: Data, context: ProcessingContext) throws(ImageError) -> ImageInfo {
         let chunks = try data.withBytes { bytes throws(ImageError) in try PNGChunks(bytes) }
         try context.limits.check(frameCount: chunks.info.frameCount)
         return chunks.info.keepingFrames(chunks.animation?.wholeFrames ?? 1)
     }
 
     package func arrivingFrameDecoder(
-        for data: Data, options: DecodeOptions, context: DecodeContext
+        for data: Data, options: DecodeOptions, context: ProcessingContext
     ) throws(ImageError) -> any ArrivingFrameDecoder {
         let chunks = try data.withBytes { bytes throws(ImageError) in try PNGChunks(bytes) }
         return try PNGFrameDecoder(data, chunks, for: .arriving, options: options, context: context)

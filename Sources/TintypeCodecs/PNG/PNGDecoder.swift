@@ -7,7 +7,7 @@ internal import TintypeImages
 struct PNGDecoder {
     let chunks: PNGChunks
     let options: DecodeOptions
-    let context: DecodeContext
+    let context: ProcessingContext
     /// False leaves all to libpng.
     var unpacksAtOnce = true
 
@@ -148,7 +148,7 @@ extension PNGChunks {
 
     /// Reserves what decoding the still image takes.
     func reserve(
-        output: PixelSize, format: PixelFormat = .rgba8, context: DecodeContext
+        output: PixelSize, format: PixelFormat = .rgba8, context: ProcessingContext
     ) throws(ImageError) -> DecodeReservation {
         // Rows that are unpacked at once take no more memory than a bitmap.
         let unpacksAtOnce =

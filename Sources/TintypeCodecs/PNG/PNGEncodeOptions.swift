@@ -1,9 +1,9 @@
 public import TintypeImages
 
 /// PNG-specific encoding options.
-public struct PNGEncodeOptions: FormatEncodeOptions {
+public struct PNGEncodeOptions: FormatOptions {
     /// A method to make rows easier to compress (PNG, third edition, section 9).
-    public enum Filter: String, Sendable, Hashable, CaseIterable {
+    package enum Filter: String, Sendable, Hashable, CaseIterable {
         /// The best of the five filters for each row; suitable for photographs.
         case adaptive
         /// No filter; often suitable for drawings with few colors, and the fastest.
@@ -22,7 +22,7 @@ public struct PNGEncodeOptions: FormatEncodeOptions {
     /// again with 9.
     public var compressionLevel = 6
     /// The filter of the rows.
-    public var filter = Filter.adaptive
+    package var filter = Filter.adaptive
 
     public init() {}
 }

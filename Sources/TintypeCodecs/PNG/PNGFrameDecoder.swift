@@ -6,7 +6,7 @@ final class PNGFrameDecoder: SeekableFrames {
     var state: FrameDecoderState
     private var chunks: PNGChunks
     private var animation: PNGAnimation?
-    private let context: DecodeContext
+    private let context: ProcessingContext
     private let color: DecodedColor
     /// The format of a frame's rows.
     private let working: PixelFormat
@@ -14,7 +14,7 @@ final class PNGFrameDecoder: SeekableFrames {
     private var canvas: AnimationCanvas?
 
     init(
-        _ data: Data, _ chunks: PNGChunks, for purpose: FramePurpose, options: DecodeOptions, context: DecodeContext
+        _ data: Data, _ chunks: PNGChunks, for purpose: FramePurpose, options: DecodeOptions, context: ProcessingContext
     ) throws(ImageError) {
         self.chunks = chunks
         self.context = context

@@ -6,7 +6,7 @@ internal import TintypeImages
 /// whole first frame of an animation.
 final class PNGProgressiveDecoder: ProgressiveDecoder {
     private let options: DecodeOptions
-    private let context: DecodeContext
+    private let context: ProcessingContext
     private let pusher: PNGPushReader
     private var data = Data()
     private var frames: ProgressiveFrames
@@ -17,7 +17,7 @@ final class PNGProgressiveDecoder: ProgressiveDecoder {
     /// True if the arriving rows have 8 bits, for previews, and the image is made of 16.
     private var isDeep = false
 
-    init(options: DecodeOptions, context: DecodeContext) throws(ImageError) {
+    init(options: DecodeOptions, context: ProcessingContext) throws(ImageError) {
         self.options = options
         self.context = context
         pusher = try PNGPushReader()

@@ -19,7 +19,7 @@ final class PNGWriter {
     /// - Parameter isSRGB: true to mark the colors as sRGB.
     func write(
         _ pixels: PixelBuffer, x: Int = 0, y: Int = 0, size: PixelSize, hasAlpha: Bool, isSRGB: Bool,
-        isInterlaced: Bool, compressionLevel: Int, filter: PNGEncodeOptions.Filter, context: EncodeContext
+        isInterlaced: Bool, compressionLevel: Int, filter: PNGEncodeOptions.Filter, context: ProcessingContext
     ) throws(ImageError) -> Data {
         var settings = tintype_png_settings()
         settings.width = UInt32(clamping: size.width)

@@ -10,10 +10,10 @@ final class RAWCallbacks {
     private(set) var missesBytes = false
     /// True if libraw has met bytes that make no sense.
     private(set) var sawDamage = false
-    private let context: DecodeContext
+    private let context: ProcessingContext
     private var wasCancelled = false
 
-    init(_ context: DecodeContext) { self.context = context }
+    init(_ context: ProcessingContext) { self.context = context }
 
     func attach(to handle: UnsafeMutablePointer<libraw_data_t>) {
         let this = Unmanaged.passUnretained(self).toOpaque()

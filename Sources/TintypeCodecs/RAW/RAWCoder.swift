@@ -22,11 +22,11 @@ public struct RAWCoder: ImageCoder {
 
     public var decodableFormats: Set<ImageFormat> { [.raw] }
 
-    public func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
+    public func info(of data: Data, context: ProcessingContext) throws(ImageError) -> ImageInfo {
         try data.withBytes { bytes throws(ImageError) in try RAWFile(bytes, context: context).info }
     }
 
-    public func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
+    public func decode(_ data: Data, options: DecodeOptions, context: ProcessingContext) throws(ImageError) -> Image {
         try data.withBytes { bytes throws(ImageError) in
             let info = try RAWFile(bytes, context: context).info
             let output = options.outputSize(for: info.displaySize)

@@ -10,7 +10,7 @@ struct RAWDecoder {
     /// The requested size, upright.
     let output: PixelSize
     let options: DecodeOptions
-    let context: DecodeContext
+    let context: ProcessingContext
 
     func run() throws(ImageError) -> Image {
         // The numbers of the sensor, four colors of two bytes for each pixel, and the picture that libraw makes of them.

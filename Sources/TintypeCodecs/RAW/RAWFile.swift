@@ -15,7 +15,7 @@ final class RAWFile {
     /// The most pixels of an image to a byte of its file: a black frame compresses well, but not without end.
     private static let maximumPixelsPerByte = 256
 
-    init(_ bytes: UnsafeRawBufferPointer, context: DecodeContext) throws(ImageError) {
+    init(_ bytes: UnsafeRawBufferPointer, context: ProcessingContext) throws(ImageError) {
         // The callbacks receive errors; libraw would print them.
         let silent = LIBRAW_OPIONS_NO_MEMERR_CALLBACK.rawValue | LIBRAW_OPIONS_NO_DATAERR_CALLBACK.rawValue
         guard let handle = libraw_init(silent) else {

@@ -11,7 +11,7 @@ struct RAWPreview {
     /// The requested size, upright.
     let output: PixelSize
     let options: DecodeOptions
-    let context: DecodeContext
+    let context: ProcessingContext
 
     /// Returns the thumbnail, or `nil` without an intact JPEG of the image's shape that is large enough.
     ///

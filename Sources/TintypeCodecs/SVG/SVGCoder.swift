@@ -8,7 +8,7 @@ public import TintypeImages
 ///   pixels to enlarge.
 /// - The size of a picture without explicit size comes from its `viewBox`, or from the area that it covers.
 /// - Nothing outside the bytes is read: librsvg has no base address to resolve references, so files, the network and external
-///   entities are inaccessible. `data:` URLs work. Documents larger than ``maximumBytes`` are rejected.
+///   entities are inaccessible. `data:` URLs work. Documents larger than 32 MiB are rejected.
 /// - Elements that draw each other repeatedly are counted before anything is drawn. A document is rejected if drawing it
 ///   involves more than 20 times its number of elements (and more than 50,000). Embedded images must be JPEG, PNG, GIF, WebP or
 ///   SVG, and must not exceed the limits of the context, even together.
@@ -18,18 +18,18 @@ public import TintypeImages
 /// - Drawing cannot be canceled once it has started.
 public struct SVGCoder: ImageCoder {
     /// The largest document, in bytes.
-    public static let maximumBytes = 32 << 20
+    package static let maximumBytes = 32 << 20
 
     /// Creates a coder.
     public init() {}
 
     public var decodableFormats: Set<ImageFormat> { [.svg] }
 
-    public func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
+    public func info(of data: Data, context: ProcessingContext) throws(ImageError) -> ImageInfo {
         try SVGDocument(data, context: context).info
     }
 
-    public func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
+    public func decode(_ data: Data, options: DecodeOptions, context: ProcessingContext) throws(ImageError) -> Image {
         let document = try SVGDocument(data, context: context)
         let size = options.vectorSize(for: document.info.size)
         // A drawing has no pixels but those that are drawn.

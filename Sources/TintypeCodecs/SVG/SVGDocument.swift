@@ -10,7 +10,7 @@ final class SVGDocument {
     private let handle: UnsafeMutablePointer<RsvgHandle>
 
     /// Reads a document.
-    init(_ data: Data, context: DecodeContext) throws(ImageError) {
+    init(_ data: Data, context: ProcessingContext) throws(ImageError) {
         guard data.count <= SVGCoder.maximumBytes else {
             throw ImageError(
                 .limitExceeded, stage: .decode,
@@ -84,7 +84,7 @@ final class SVGDocument {
     var imageBytes: Int { limits.imageBytes }
 
     /// Draws the whole picture at a size.
-    func draw(_ size: PixelSize, context: DecodeContext) throws(ImageError) -> PixelBuffer {
+    func draw(_ size: PixelSize, context: ProcessingContext) throws(ImageError) -> PixelBuffer {
         var viewport = RsvgRectangle(x: 0, y: 0, width: Double(info.size.width), height: Double(info.size.height))
         return try CairoCanvas.draw("SVG", (viewport.width, viewport.height), at: size, pool: context.pool) { cairo in
             var error: UnsafeMutablePointer<GError>?

@@ -18,7 +18,7 @@ struct SVGLimits {
     /// The elements that are drawn.
     private let drawn: Double
 
-    init(_ data: Data, _ context: DecodeContext, depth: Int = 0) throws(ImageError) {
+    init(_ data: Data, _ context: ProcessingContext, depth: Int = 0) throws(ImageError) {
         let contents = try data.withBytes { bytes throws(ImageError) in try SVGContents(bytes) }
         var expansion = SVGExpansion(contents)
         var drawn = try expansion.total()
@@ -48,7 +48,7 @@ struct SVGLimits {
 
     /// The memory that an image inside the document takes when it is decoded, and the elements that it draws.
     private static func content(
-        of image: [UInt8], _ context: DecodeContext, depth: Int
+        of image: [UInt8], _ context: ProcessingContext, depth: Int
     ) throws(ImageError) -> (bytes: Int, elements: Double) {
         // A URL without data shows nothing.
         guard let comma = image.firstIndex(of: UInt8(ascii: ",")), comma < image.count - 1 else { return (0, 0) }

@@ -1,6 +1,6 @@
 internal import TintypeImages
 
-extension DecodeContext {
+extension ProcessingContext {
     /// Reserves the memory for decoding an image.
     /// - Parameters:
     ///   - output: the size of the pictures that are made.

@@ -15,7 +15,7 @@ enum DepthReduction {
     /// - Parameter formats: the encoder's formats besides 8 bits; floating point only for an image that is written as such.
     static func reduce(
         _ image: Image, to formats: Set<PixelFormat>, _ options: EncodeOptions,
-        _ context: EncodeContext = EncodeContext()
+        _ context: ProcessingContext = ProcessingContext()
     ) throws(ImageError) -> Image {
         let isToneMapped = image.isHighDynamicRange && options.encodeToHDR == .none
         @Sendable func isTaken(_ format: PixelFormat) -> Bool {

@@ -7,7 +7,7 @@ struct EncodeJob {
     let image: Image
     let format: ImageFormat
     let options: EncodeOptions
-    let context: EncodeContext
+    let context: ProcessingContext
     /// The ICC profile to put into the file; `nil` for sRGB.
     let profile: Data?
     /// The Exif block, upright and of the image's size.
@@ -17,8 +17,9 @@ struct EncodeJob {
 
     /// - Throws: ``ImageError/Code/encodeFailed`` for an image that the format cannot hold.
     init(
-        _ image: Image, for target: EncodeTarget, _ options: EncodeOptions, _ context: EncodeContext
+        _ image: Image, for target: EncodeTarget, _ options: EncodeOptions, _ context: ProcessingContext
     ) throws(ImageError) {
+        let context = context.at(.encode)
         try context.checkCancellation()
         try image.animation?.checkIsWhole()
         let prepared = try EncodePreparation.prepare(image, for: target, options, context)
@@ -28,9 +29,9 @@ struct EncodeJob {
         format = target.format
         profile = prepared.colorSpace.profile
         let metadata = prepared.metadata
-        exif = options.metadata.contains(.exif) ? metadata.exif.flatMap { $0.uprightExif(of: prepared.size) } : nil
+        exif = options.keepsMetadata ? metadata.exif.flatMap { $0.uprightExif(of: prepared.size) } : nil
         xmp =
-            options.metadata.contains(.xmp)
+            options.keepsMetadata
             ? metadata.xmp.flatMap { $0.isEmpty ? nil : XMPPacket.upright($0, size: prepared.size) } : nil
     }
 
@@ -41,7 +42,7 @@ struct EncodeJob {
     func forEachFrame(_ body: (ImageFrame) throws(ImageError) -> Void) throws(ImageError) {
         guard let animation = image.animation else { return try body(ImageFrame(pixels: image.pixels)) }
         do throws(ImageError) {
-            try animation.forEachFrame(isCancelled: { [context] in context.isCancelled }, body)
+            try animation.forEachFrame(isCancelled: context.isCancelled, body)
         } catch {
             if error.isCancellation { try context.checkCancellation() }
             throw error

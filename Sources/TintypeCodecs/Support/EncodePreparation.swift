@@ -22,7 +22,7 @@ enum EncodePreparation {
     /// Pixels of more bits than the target takes are reduced: see ``DepthReduction``.
     /// - Throws: ``ImageError/Code/encodeFailed`` for an image that the format cannot hold, before any memory is taken.
     static func prepare(
-        _ image: Image, for target: EncodeTarget, _ options: EncodeOptions, _ context: EncodeContext
+        _ image: Image, for target: EncodeTarget, _ options: EncodeOptions, _ context: ProcessingContext
     ) throws(ImageError) -> Image {
         let size = options.maximumSize.map { $0.isEmpty ? image.size : image.size.scaled(into: $0) } ?? image.size
         guard max(size.width, size.height) <= target.maximumSide else {

@@ -15,11 +15,11 @@ public struct TIFFCoder: ImageCoder {
     public var decodableFormats: Set<ImageFormat> { [.tiff] }
     public var encodableFormats: Set<ImageFormat> { [.tiff] }
 
-    public func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
+    public func info(of data: Data, context: ProcessingContext) throws(ImageError) -> ImageInfo {
         try data.withBytes { bytes throws(ImageError) in try TIFFFile(bytes, page: 0, limits: context.limits).info }
     }
 
-    public func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
+    public func decode(_ data: Data, options: DecodeOptions, context: ProcessingContext) throws(ImageError) -> Image {
         try data.withBytes { bytes throws(ImageError) in
             let file = try TIFFFile(bytes, page: options.page, limits: context.limits)
             return try TIFFDecoder(file: file, options: options, context: context).run()
@@ -27,7 +27,7 @@ public struct TIFFCoder: ImageCoder {
     }
 
     /// Encodes the image, or the first frame of an animation, as TIFF without loss. Pixels have 8 bits, or 16 if the image
-    /// does. The compression is Deflate with horizontal differences, unless ``TIFFEncodeOptions`` specify otherwise.
+    /// does. The compression is Deflate with horizontal differences.
     /// - Parameters:
     ///   - image: the image.
     ///   - format: the format of the file.
@@ -35,7 +35,7 @@ public struct TIFFCoder: ImageCoder {
     ///   - context: the resources of the call, and its cancellation.
     /// - Throws: ``ImageError/Code/encodeFailed`` for a file of 4 GB or more, or over the limit of bytes.
     public func encode(
-        _ image: Image, as format: ImageFormat, options: EncodeOptions, context: EncodeContext
+        _ image: Image, as format: ImageFormat, options: EncodeOptions, context: ProcessingContext
     ) throws(ImageError) -> Data {
         let target = EncodeTarget(format: .tiff, maximumSide: 1 << 24, isStill: true, formats: [.rgba16])
         return try TIFFEncoder(job: EncodeJob(image, for: target, options, context)).encode()

@@ -7,7 +7,7 @@ internal import TintypeImages
 struct TIFFDecoder {
     let file: TIFFFile
     let options: DecodeOptions
-    let context: DecodeContext
+    let context: ProcessingContext
 
     func run() throws(ImageError) -> Image {
         let info = file.info

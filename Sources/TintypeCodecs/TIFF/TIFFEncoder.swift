@@ -47,14 +47,13 @@ struct TIFFEncoder {
         let bits = pixels.format.bitsPerComponent
         // About 64 KB of pixels to a strip: enough to compress well, little to read at once.
         let rows = max(1, min(size.height, (64 << 10) / (size.width * samples * bits / 8)))
-        let compression = job.options.tiff.compression
-        var fields: [(Int32, Int)] = [
+        let fields: [(Int32, Int)] = [
             (TIFFTAG_IMAGEWIDTH, size.width), (TIFFTAG_IMAGELENGTH, size.height), (TIFFTAG_BITSPERSAMPLE, bits),
             (TIFFTAG_SAMPLESPERPIXEL, samples), (TIFFTAG_PHOTOMETRIC, Int(PHOTOMETRIC_RGB)),
-            (TIFFTAG_PLANARCONFIG, Int(PLANARCONFIG_CONTIG)), (TIFFTAG_COMPRESSION, compression.code),
-            (TIFFTAG_ROWSPERSTRIP, rows), (TIFFTAG_ORIENTATION, Int(ORIENTATION_TOPLEFT)),
+            (TIFFTAG_PLANARCONFIG, Int(PLANARCONFIG_CONTIG)), (TIFFTAG_COMPRESSION, Int(COMPRESSION_ADOBE_DEFLATE)),
+            (TIFFTAG_PREDICTOR, Int(PREDICTOR_HORIZONTAL)), (TIFFTAG_ROWSPERSTRIP, rows),
+            (TIFFTAG_ORIENTATION, Int(ORIENTATION_TOPLEFT)),
         ]
-        if compression.takesPredictor { fields.append((TIFFTAG_PREDICTOR, Int(PREDICTOR_HORIZONTAL))) }
         for (tag, value) in fields where !set(handle, tag, [UInt32(value)]) { return false }
         if source.hasAlpha {
             let kinds = [UInt16(EXTRASAMPLE_ASSOCALPHA)]
@@ -95,20 +94,5 @@ struct TIFFEncoder {
         }
         return true
     }
-}
-
-extension TIFFEncodeOptions.Compression {
-    /// libtiff's number.
-    fileprivate var code: Int {
-        switch self {
-        case .none: Int(COMPRESSION_NONE)
-        case .packBits: Int(COMPRESSION_PACKBITS)
-        case .lzw: Int(COMPRESSION_LZW)
-        case .deflate: Int(COMPRESSION_ADOBE_DEFLATE)
-        }
-    }
-
-    /// True if the compression is applied to the differences between adjacent pixels.
-    fileprivate var takesPredictor: Bool { self == .lzw || self == .deflate }
 }
 #endif

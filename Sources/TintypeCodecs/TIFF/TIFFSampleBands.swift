@@ -51,7 +51,7 @@ final class TIFFSampleBands {
         [COMPRESSION_JBIG, COMPRESSION_PACKBITS].contains(Int32(TIFFFile.short(file.handle, TIFFTAG_COMPRESSION)))
     }
 
-    init(_ file: TIFFFile, layout: TIFFLayout, context: DecodeContext) throws(ImageError) {
+    init(_ file: TIFFFile, layout: TIFFLayout, context: ProcessingContext) throws(ImageError) {
         let memory = try Self.memory(file, layout, limits: context.limits)
         // Cleared: libtiff reports success for strips that fill it in part.
         guard let band = ScratchBytes(memory.band + Self.slack, pool: context.pool),

@@ -12,24 +12,24 @@ public struct WebPCoder: AnimatedImageCoder, ProgressiveImageCoder {
     public var decodableFormats: Set<ImageFormat> { [.webp] }
     public var encodableFormats: Set<ImageFormat> { [.webp] }
 
-    public func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
+    public func info(of data: Data, context: ProcessingContext) throws(ImageError) -> ImageInfo {
         try container(data, context).info
     }
 
-    public func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
+    public func decode(_ data: Data, options: DecodeOptions, context: ProcessingContext) throws(ImageError) -> Image {
         let decoder = try WebPFrameDecoder(
             data, container: container(data, context), for: .first, options: options, context: context)
         return try decoder.image(data, self, options: options, context: context)
     }
 
     public func progressiveDecoder(
-        options: DecodeOptions, context: DecodeContext
+        options: DecodeOptions, context: ProcessingContext
     ) throws(ImageError) -> any ProgressiveDecoder {
         WebPProgressiveDecoder(options: options, context: context)
     }
 
     public func frameDecoder(
-        for data: Data, options: DecodeOptions, context: DecodeContext
+        for data: Data, options: DecodeOptions, context: ProcessingContext
     ) throws(ImageError) -> any FrameDecoder {
         try WebPFrameDecoder(
             data, container: container(data, context), for: .streaming, options: options, context: context)
@@ -46,25 +46,25 @@ public struct WebPCoder: AnimatedImageCoder, ProgressiveImageCoder {
     /// - Throws: ``ImageError/Code/encodeFailed`` for a side over 16,383 pixels, for a setting out of its range, and if the
     ///   limit of bytes is too small.
     public func encode(
-        _ image: Image, as format: ImageFormat, options: EncodeOptions, context: EncodeContext
+        _ image: Image, as format: ImageFormat, options: EncodeOptions, context: ProcessingContext
     ) throws(ImageError) -> Data {
         let target = EncodeTarget(format: .webp, maximumSide: WebPEncoder.maximumSide)
         return try WebPEncoder(job: EncodeJob(image, for: target, options, context)).encode()
     }
 
-    private func container(_ data: Data, _ context: DecodeContext) throws(ImageError) -> WebPContainer {
+    private func container(_ data: Data, _ context: ProcessingContext) throws(ImageError) -> WebPContainer {
         try data.withBytes { bytes throws(ImageError) in try WebPContainer(bytes, limits: context.limits) }
     }
 }
 
 extension WebPCoder: ArrivingAnimationCoder {
-    public func arrivedInfo(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
+    package func arrivedInfo(of data: Data, context: ProcessingContext) throws(ImageError) -> ImageInfo {
         let container = try container(data, context)
         return container.info.keepingFrames(container.frames.prefix(while: \.isComplete).count)
     }
 
     package func arrivingFrameDecoder(
-        for data: Data, options: DecodeOptions, context: DecodeContext
+        for data: Data, options: DecodeOptions, context: ProcessingContext
     ) throws(ImageError) -> any ArrivingFrameDecoder {
         try WebPFrameDecoder(
             data, container: container(data, context), for: .arriving, options: options, context: context)

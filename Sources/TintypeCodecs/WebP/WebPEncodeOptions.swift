@@ -1,9 +1,9 @@
 public import TintypeImages
 
-/// WebP-specific encoding options: all settings of libwebp (`WebPConfig` and `WebPAnimEncoderOptions` in its headers).
+/// WebP-specific encoding options: settings of libwebp (`WebPConfig` and `WebPAnimEncoderOptions` in its headers).
 ///
 /// Settings that are `nil` are determined by ``preset``. A setting out of its range causes an error that names it.
-public struct WebPEncodeOptions: FormatEncodeOptions {
+public struct WebPEncodeOptions: FormatOptions {
     /// The kind of picture, which determines the default settings of libwebp.
     public enum Preset: String, Sendable, Hashable, CaseIterable {
         /// Any picture; the default.
@@ -18,46 +18,6 @@ public struct WebPEncodeOptions: FormatEncodeOptions {
         case icon
         /// A picture of text.
         case text
-    }
-
-    /// A change of the picture before lossy encoding.
-    public enum Preprocessing: String, Sendable, Hashable, CaseIterable {
-        /// No change.
-        case none
-        /// Smooths the borders of segments.
-        case segmentSmoothing
-        /// Applies random dithering when the resolution of color is reduced.
-        case dithering
-    }
-
-    /// A deblocking filter, which a decoder applies.
-    public enum FilterType: String, Sendable, Hashable, CaseIterable {
-        /// Filters edges inside of blocks only lightly; fast to decode.
-        case simple
-        /// Filters all edges strongly.
-        case strong
-    }
-
-    /// The predictive filtering of the alpha plane before its compression.
-    public enum AlphaFiltering: String, Sendable, Hashable, CaseIterable {
-        /// No filter.
-        case none
-        /// A quick estimate of the best filter.
-        case fast
-        /// The best filter, found by trying all of them, which is slow.
-        case best
-    }
-
-    /// The kind of a losslessly encoded picture.
-    public enum ImageHint: String, Sendable, Hashable, CaseIterable {
-        /// Any picture; the default.
-        case none
-        /// An indoor portrait.
-        case picture
-        /// An outdoor photograph in natural light.
-        case photo
-        /// Pixels in discrete tones, such as a chart or map tiles.
-        case graph
     }
 
     /// The kind of picture. It decides the settings that are `nil`.
@@ -75,8 +35,9 @@ public struct WebPEncodeOptions: FormatEncodeOptions {
     public var targetPSNR = 0.0
     /// The number of passes of analysis, from 1 to 10.
     public var passes: Int?
-    /// The change of the picture before encoding.
-    public var preprocessing: Preprocessing?
+    /// The change of the picture before encoding: 0 for none, 1 to smooth the borders of segments, 2 for random dithering when the
+    /// resolution of color is reduced.
+    public var preprocessing: Int?
     /// The largest number of segments with their own settings, from 1 to 4.
     public var segments: Int?
     /// The amount of noise that is allowed where it is least visible, from 0 to 100.
@@ -85,8 +46,9 @@ public struct WebPEncodeOptions: FormatEncodeOptions {
     public var filterStrength: Int?
     /// The sharpness of the deblocking filter, from 0 to 7, the least sharp.
     public var filterSharpness: Int?
-    /// The kind of deblocking filter.
-    public var filterType: FilterType?
+    /// True for a deblocking filter that filters all edges strongly; false to filter edges inside of blocks only lightly, which is faster
+    /// to decode.
+    public var usesStrongFilter: Bool?
     /// True to find the filter strength that suits the picture.
     public var autoFilter: Bool?
     /// The binary logarithm of the number of parts that a decoder can read in parallel, from 0 to 3.
@@ -95,29 +57,21 @@ public struct WebPEncodeOptions: FormatEncodeOptions {
     public var partitionLimit: Int?
     /// True to reduce the resolution of color carefully, which is slow, so that thin lines keep their colors.
     public var usesSharpYUV = false
-    /// True to produce files about as large as a JPEG of the same quality.
-    public var emulatesJPEGSize = false
-    /// The lowest and the highest quality of segments, from 0 to 100; `nil` for the full range. libwebp supports it from
-    /// version 1.2.2 on.
-    public var qualityRange: ClosedRange<Int>?
 
     // MARK: Transparency
 
     /// True to compress the alpha of a lossy file.
     public var compressesAlpha = true
-    /// The filtering of alpha before its compression.
-    public var alphaFiltering = AlphaFiltering.fast
+    /// The predictive filtering of alpha before its compression: 0 for none, 1 for a quick estimate of the best filter, 2 to try all of
+    /// them, which is slow.
+    public var alphaFiltering = 1
     /// The quality of alpha, from 0 for the smallest file to 100, which is exact.
     public var alphaQuality = 100
-    /// True to keep the colors of transparent pixels. Images of this library are premultiplied, so they have none.
-    public var exact = false
 
     // MARK: Lossless encoding
 
     /// The preprocessing of lossless files, from 0 for the largest changes and smallest file to 100 for none.
     public var nearLossless = 100
-    /// The kind of picture, a hint for lossless compression.
-    public var imageHint = ImageHint.none
 
     // MARK: Resources
 

@@ -69,8 +69,8 @@ struct WebPEncoder {
                 // libwebp stops where its progress is answered with 0.
                 picture.user_data = UnsafeMutableRawPointer(context)
                 picture.progress_hook = { _, picture in
-                    let context = picture?.pointee.user_data?.assumingMemoryBound(to: EncodeContext.self)
-                    return context?.pointee.isCancelled == true ? 0 : 1
+                    let context = picture?.pointee.user_data?.assumingMemoryBound(to: ProcessingContext.self)
+                    return context?.pointee.isCancelled() == true ? 0 : 1
                 }
                 return WebPEncode(&config, &picture) != 0
             }

@@ -6,14 +6,14 @@ internal import TintypeImages
 final class WebPFrameDecoder: SeekableFrames {
     var state: FrameDecoderState
     private var container: WebPContainer
-    private let context: DecodeContext
+    private let context: ProcessingContext
     private let color: DecodedColor
     /// `nil` until an animation's first frame; a still image never has it.
     private var canvas: AnimationCanvas?
 
     init(
         _ data: Data, container: WebPContainer, for purpose: FramePurpose, options: DecodeOptions,
-        context: DecodeContext
+        context: ProcessingContext
     ) throws(ImageError) {
         guard !container.isTruncated || purpose.allowsPart(options) else {
             throw .truncated("the WebP file ends in the middle of frame \(max(1, container.frames.count))")

@@ -74,7 +74,7 @@ final class WebPImageDecoder {
     }
 
     /// Decodes bytes in parts, so that canceled work ends soon.
-    func decode(_ bytes: UnsafeRawBufferPointer, context: DecodeContext) throws(ImageError) -> Outcome {
+    func decode(_ bytes: UnsafeRawBufferPointer, context: ProcessingContext) throws(ImageError) -> Outcome {
         let step = max(256 << 10, bytes.count / 8)
         var outcome = Outcome.truncated(rows: 0)
         var count = 0

@@ -4,12 +4,12 @@ internal import TintypeImages
 /// Decodes a WebP file while its bytes arrive: the rows so far of a still image, the whole first frame of an animation.
 final class WebPProgressiveDecoder: ProgressiveDecoder {
     private let options: DecodeOptions
-    private let context: DecodeContext
+    private let context: ProcessingContext
     private var data = Data()
     private var frames: ProgressiveFrames
     private var rows: WebPRows?
 
-    init(options: DecodeOptions, context: DecodeContext) {
+    init(options: DecodeOptions, context: ProcessingContext) {
         self.options = options
         self.context = context
         frames = ProgressiveFrames(WebPCoder(), options: options, context: context) {
@@ -65,7 +65,7 @@ final class WebPProgressiveDecoder: ProgressiveDecoder {
         return rows
     }
 
-    private static func container(_ data: Data, _ context: DecodeContext) throws(ImageError) -> WebPContainer {
+    private static func container(_ data: Data, _ context: ProcessingContext) throws(ImageError) -> WebPContainer {
         try data.withBytes { bytes throws(ImageError) in try WebPContainer(bytes, limits: context.limits) }
     }
 }
@@ -74,7 +74,7 @@ final class WebPProgressiveDecoder: ProgressiveDecoder {
 private final class WebPRows {
     private var container: WebPContainer
     private let options: DecodeOptions
-    private let context: DecodeContext
+    private let context: ProcessingContext
     private let color: DecodedColor
     private let still: WebPStillDecoder
     /// Held as long as the rows.
@@ -87,7 +87,7 @@ private final class WebPRows {
 
     init(
         _ container: WebPContainer, _ frame: WebPContainer.Frame, output: PixelSize, options: DecodeOptions,
-        context: DecodeContext, _ reservation: DecodeReservation
+        context: ProcessingContext, _ reservation: DecodeReservation
     ) throws(ImageError) {
         self.container = container
         self.options = options

@@ -39,24 +39,17 @@ struct WebPSettings {
         try set(&config.filter_sharpness, options.filterSharpness, in: 0...7, "webp.filterSharpness")
         try set(&config.partitions, options.partitions, in: 0...3, "webp.partitions")
         try set(&config.partition_limit, options.partitionLimit, in: 0...100, "webp.partitionLimit")
-        if let range = options.qualityRange {
-            try set(&config.qmin, range.lowerBound, in: 0...100, "webp.qualityRange")
-            try set(&config.qmax, range.upperBound, in: 0...100, "webp.qualityRange")
-        }
-        if let preprocessing = options.preprocessing { config.preprocessing = preprocessing.code }
-        if let filterType = options.filterType { config.filter_type = filterType == .strong ? 1 : 0 }
+        try set(&config.preprocessing, options.preprocessing, in: 0...2, "webp.preprocessing")
+        if let usesStrongFilter = options.usesStrongFilter { config.filter_type = usesStrongFilter ? 1 : 0 }
         if let autoFilter = options.autoFilter { config.autofilter = autoFilter ? 1 : 0 }
         config.use_sharp_yuv = options.usesSharpYUV ? 1 : 0
-        config.emulate_jpeg_size = options.emulatesJPEGSize ? 1 : 0
     }
 
     private func setAlphaAndWork(_ config: inout WebPConfig) throws(ImageError) {
         config.alpha_compression = options.compressesAlpha ? 1 : 0
-        config.alpha_filtering = options.alphaFiltering.code
+        try set(&config.alpha_filtering, options.alphaFiltering, in: 0...2, "webp.alphaFiltering")
         try set(&config.alpha_quality, options.alphaQuality, in: 0...100, "webp.alphaQuality")
-        config.exact = options.exact ? 1 : 0
         try set(&config.near_lossless, options.nearLossless, in: 0...100, "webp.nearLossless")
-        config.image_hint = options.imageHint.code
         config.thread_level = options.usesThreads ? 1 : 0
         config.low_memory = options.savesMemory ? 1 : 0
         config.show_compressed = options.showsCompressed ? 1 : 0
@@ -95,37 +88,6 @@ extension WebPEncodeOptions.Preset {
         case .drawing: WEBP_PRESET_DRAWING
         case .icon: WEBP_PRESET_ICON
         case .text: WEBP_PRESET_TEXT
-        }
-    }
-}
-
-extension WebPEncodeOptions.Preprocessing {
-    fileprivate var code: Int32 {
-        switch self {
-        case .none: 0
-        case .segmentSmoothing: 1
-        case .dithering: 2
-        }
-    }
-}
-
-extension WebPEncodeOptions.AlphaFiltering {
-    fileprivate var code: Int32 {
-        switch self {
-        case .none: 0
-        case .fast: 1
-        case .best: 2
-        }
-    }
-}
-
-extension WebPEncodeOptions.ImageHint {
-    fileprivate var code: WebPImageHint {
-        switch self {
-        case .none: WEBP_HINT_DEFAULT
-        case .picture: WEBP_HINT_PICTURE
-        case .photo: WEBP_HINT_PHOTO
-        case .graph: WEBP_HINT_GRAPH
         }
     }
 }

@@ -10,10 +10,11 @@ struct WebPStillDecoder {
     private let color: DecodedColor
     private let hasAlpha: Bool
     private let hidesAlpha: Bool
-    private let context: DecodeContext
+    private let context: ProcessingContext
 
     init(
-        _ frame: WebPContainer.Frame, info: ImageInfo, output: PixelSize, color: DecodedColor, context: DecodeContext
+        _ frame: WebPContainer.Frame, info: ImageInfo, output: PixelSize, color: DecodedColor,
+        context: ProcessingContext
     ) {
         target = info.orientation.stored(output)
         size = frame.hasAlpha ? frame.rect.size : Self.decodedSize(frame.rect.size, for: target)

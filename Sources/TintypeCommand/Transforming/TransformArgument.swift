@@ -64,7 +64,7 @@ struct CropArgument: TransformArgument {
     }
 
     private static func position(_ parts: ArraySlice<Substring>) -> CropPosition? {
-        guard let name = parts.first else { return .center }
+        guard let name = parts.first else { return .anchor(.center) }
         guard parts.count == 1 else { return nil }
         if name == "smart" { return .smart }
         if let anchor = ImageAnchor(name: name) { return .anchor(anchor) }
@@ -112,7 +112,7 @@ struct PadArgument: TransformArgument {
 
     init?(argument: String) {
         guard let distance = Number.whole(argument[...]), distance <= SizeArgument.largestSide else { return nil }
-        step = .transformer(.pad(distance))
+        step = .transformer(.pad(top: distance, left: distance, bottom: distance, right: distance))
     }
 }
 

@@ -44,7 +44,7 @@ enum TransformStep: Sendable {
             do throws(ImageError) {
                 let data = try InputFile.contents(of: file)
                 let options = DecodeOptions(firstFrameOnly: true, formatHint: ImageFormat.hint(fileName: file))
-                let context = DecodeContext(isCancelled: { Task.isCancelled })
+                let context = ProcessingContext(isCancelled: { Task.isCancelled })
                 let image = try coders.decode(data, options: options, context: context)
                 return .overlay(image, anchor: anchor, opacity: opacity)
             } catch {

@@ -38,8 +38,8 @@ struct TransformerGallery {
         ("resize .letterbox", .resize(width: 120, height: 150, mode: .letterbox)),
         ("crop .anchor(.left)", .crop(aspectRatio: 1, position: .anchor(.left))),
         ("crop .smart", .crop(width: 100, height: 75, position: .smart)),
-        ("pad", .pad(12, color: orange)),
-        ("pad, trim", .pad(12, color: orange).then(.trim())),
+        ("pad", .pad(top: 12, left: 12, bottom: 12, right: 12, color: orange)),
+        ("pad, trim", .pad(top: 12, left: 12, bottom: 12, right: 12, color: orange).then(.trim())),
         ("flip", .flip(horizontally: true)),
         ("rotate(degrees: 90)", .rotate(degrees: 90)),
         ("rotate(degrees: 12)", .rotate(degrees: 12)),
@@ -68,8 +68,9 @@ struct TransformerGallery {
         ("tint .color", .tint(blue, mode: .color)),
     ]
 
-    private static let swappedRedAndBlue =
-        ColorMatrix([0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0]) ?? .identity
+    private static let swappedRedAndBlue: [Double] = [
+        0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0,
+    ]
 
     private func filters() throws(ImageError) -> [Item] {
         let badge = try photograph.transformed(

@@ -32,7 +32,7 @@ final class HTTPExchange: HTTPClientResponseDelegate {
         var waiter: UnsafeContinuation<Void, Never>?
         var isWakePlanned = false
 
-        var hasNews: Bool { head != nil || !pieces.isEmpty || end != nil }
+        var hasData: Bool { head != nil || !pieces.isEmpty || end != nil }
     }
 
     private let state = Lock(State())
@@ -60,7 +60,7 @@ final class HTTPExchange: HTTPClientResponseDelegate {
                 }
                 if hasEnded { task.cancel() }
             }
-            await news()
+            await waitForData()
             let (head, end) = state.withLock { ($0.head.take(), $0.end) }
             limits?.recordTaken()
             if let head { return head }
@@ -76,9 +76,9 @@ final class HTTPExchange: HTTPClientResponseDelegate {
     /// - Throws: the error of the client library. If the calling task is cancelled, this is `HTTPClientError.cancelled`.
     func pieces() async throws -> [ByteBuffer]? {
         // A small response is here already.
-        if !state.withLock({ $0.hasNews }) {
+        if !state.withLock({ $0.hasData }) {
             await withTaskCancellationHandler {
-                await news()
+                await waitForData()
             } onCancel: {
                 close()
             }
@@ -98,14 +98,14 @@ final class HTTPExchange: HTTPClientResponseDelegate {
     func close() { end(.failure(HTTPClientError.cancelled)) }
 
     /// Waits until there is something to take.
-    private func news() async {
-        if state.withLock({ $0.hasNews }) { return }
+    private func waitForData() async {
+        if state.withLock({ $0.hasData }) { return }
         await withUnsafeContinuation { continuation in
-            let hasNews = state.withLock { state in
-                if !state.hasNews { state.waiter = continuation }
-                return state.hasNews
+            let hasData = state.withLock { state in
+                if !state.hasData { state.waiter = continuation }
+                return state.hasData
             }
-            if hasNews { continuation.resume() }
+            if hasData { continuation.resume() }
         }
     }
 
@@ -127,7 +127,7 @@ final class HTTPExchange: HTTPClientResponseDelegate {
         eventLoop.execute { [self] in
             let waiter = state.withLock { state in
                 state.isWakePlanned = false
-                return state.hasNews ? state.waiter.take() : nil
+                return state.hasData ? state.waiter.take() : nil
             }
             waiter?.resume()
         }

@@ -136,7 +136,9 @@ struct Transfer: Sendable {
 
     /// The request that follows a redirect, as the program wants it.
     private func modified(
-        _ next: DownloadRequest, by modify: @escaping DownloadHooks.RedirectModifier, after head: HTTPResponseHead,
+        _ next: DownloadRequest,
+        by modify: @escaping @Sendable (inout DownloadRequest, DownloadResponse) async throws -> Void,
+        after head: HTTPResponseHead,
         of url: URL
     ) async throws(ImageError) -> DownloadRequest {
         let response = DownloadResponse(

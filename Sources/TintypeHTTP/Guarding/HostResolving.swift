@@ -1,10 +1,10 @@
 #if HTTP
 internal import CLinux
 internal import Glibc
-public import TintypeLoading
+package import TintypeLoading
 
 /// Finds the addresses of a host.
-public protocol HostResolving: Sendable {
+package protocol HostResolving: Sendable {
     /// Returns the addresses of a host, the preferred first.
     /// - Parameter host: a name, or an address in any form that the system accepts. Addresses of version 6 have no brackets.
     /// - Throws: ``ImageError/Code/connectionFailed`` if the host is unknown.
@@ -12,15 +12,12 @@ public protocol HostResolving: Sendable {
 }
 
 /// The resolver of the system (`getaddrinfo`).
-public struct SystemHostResolver: HostResolving {
+struct SystemHostResolver: HostResolving {
     /// A resolver blocks for many seconds if no name server answers. So it has threads of its own, and many of them, because anybody
     /// can have a slow name server.
     private static let queue = WorkQueue(label: "resolving", width: 32)
 
-    /// Creates a resolver.
-    public init() {}
-
-    public func addresses(of host: String) async throws(ImageError) -> [IPAddress] {
+    func addresses(of host: String) async throws(ImageError) -> [IPAddress] {
         // The system's function can't be cancelled. The caller stops waiting, and the answer is ignored.
         let (answers, continuation) = AsyncStream.makeStream(of: Result<[IPAddress], ImageError>.self)
         let task = Task {

@@ -1,15 +1,15 @@
 internal import Glibc
 
 /// An address of the Internet protocol, version 4 or 6.
-public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
+package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     /// The 4 or 16 bytes, in network order.
-    public let bytes: [UInt8]
+    package let bytes: [UInt8]
 
     /// Creates an address from text such as `192.0.2.1` or `2001:db8::1`.
     ///
     /// Other forms that systems accept as a host, such as `127.1` and `2130706433`, are not addresses here.
     /// - Parameter text: the text of the address.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         var four = in_addr()
         if inet_pton(AF_INET, text, &four) == 1 {
             bytes = withUnsafeBytes(of: &four) { Array($0) }
@@ -22,13 +22,13 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
 
     /// Creates an address from 4 or 16 bytes; `nil` for another number.
     /// - Parameter bytes: the bytes, in network order.
-    public init?(bytes: [UInt8]) {
+    package init?(bytes: [UInt8]) {
         guard bytes.count == 4 || bytes.count == 16 else { return nil }
         self.bytes = bytes
     }
 
     /// True for version 6.
-    public var isVersion6: Bool { bytes.count == 16 }
+    package var isVersion6: Bool { bytes.count == 16 }
 
     /// The IPv4 address that the system connects to in place of an IPv6 address (RFC 4291, section 2.5.5), or that a translator
     /// does (RFC 6052, section 2.1).
@@ -51,7 +51,7 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
             ? IPAddress(validBytes: Array(repeating: 0, count: 15) + [1]) : IPAddress(validBytes: [127, 0, 0, 1])
     }
 
-    public var description: String {
+    package var description: String {
         var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN) + 1)
         let family = isVersion6 ? AF_INET6 : AF_INET
         let size = socklen_t(text.count)
@@ -64,7 +64,7 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     /// False for private, loopback, link-local, shared, multicast, documentation, and reserved addresses, and for IPv6 addresses
     /// that carry such an IPv4 address (mapped, NAT64, 6to4, Teredo), according to IANA's registries of special-purpose addresses
     /// (RFC 6890). Also false for addresses where providers of virtual machines offer credentials.
-    public var isPublic: Bool {
+    package var isPublic: Bool {
         if isVersion6 {
             return IPNetwork.globalUnicast.contains(self) && !IPNetwork.specialVersion6.contains { $0.contains(self) }
         }
@@ -75,9 +75,9 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
 /// A range of addresses with a common prefix, such as `10.0.0.0/8`.
 public struct IPNetwork: Sendable, Hashable, CustomStringConvertible {
     /// An address of the network.
-    public let address: IPAddress
+    let address: IPAddress
     /// The number of leading bits that all addresses share.
-    public let prefixLength: Int
+    let prefixLength: Int
 
     /// Creates a network.
     /// - Parameter text: an address and the length of the prefix, such as `10.0.0.0/8`, or an address alone.
@@ -100,7 +100,7 @@ public struct IPNetwork: Sendable, Hashable, CustomStringConvertible {
 
     /// Returns true if an address belongs to the network.
     /// - Parameter other: the address.
-    public func contains(_ other: IPAddress) -> Bool {
+    func contains(_ other: IPAddress) -> Bool {
         guard other.bytes.count == address.bytes.count else { return false }
         let whole = prefixLength / 8
         guard other.bytes[..<whole] == address.bytes[..<whole] else { return false }

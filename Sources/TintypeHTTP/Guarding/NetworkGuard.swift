@@ -26,20 +26,23 @@ public struct NetworkGuard: Sendable {
     public var deniedHosts: [String]
     /// The ports that may be requested; `nil` for all.
     public var ports: Set<Int>?
-    /// True if only public addresses are allowed. See ``IPAddress/isPublic``.
+    /// True if only addresses of public servers are allowed.
+    ///
+    /// Private, loopback, link-local, shared, multicast, documentation, and reserved addresses are not (IANA's registries of
+    /// special-purpose addresses, RFC 6890), nor are IPv6 addresses that carry such an IPv4 address, and addresses where providers of
+    /// virtual machines offer credentials.
     public var requiresPublicAddresses: Bool
     /// The addresses that are allowed even if they are not public.
     public var allowedNetworks: [IPNetwork]
     /// The addresses that are never allowed.
     public var deniedNetworks: [IPNetwork]
     /// The resolver of host names.
-    public var resolver: any HostResolving
+    package var resolver: any HostResolving = SystemHostResolver()
 
     /// Creates a guard. Each parameter sets the property of the same name.
     public init(
         allowedHosts: [String]? = nil, deniedHosts: [String] = [], ports: Set<Int>? = [80, 443],
-        requiresPublicAddresses: Bool = true, allowedNetworks: [IPNetwork] = [], deniedNetworks: [IPNetwork] = [],
-        resolver: any HostResolving = SystemHostResolver()
+        requiresPublicAddresses: Bool = true, allowedNetworks: [IPNetwork] = [], deniedNetworks: [IPNetwork] = []
     ) {
         self.allowedHosts = allowedHosts
         self.deniedHosts = deniedHosts
@@ -47,12 +50,11 @@ public struct NetworkGuard: Sendable {
         self.requiresPublicAddresses = requiresPublicAddresses
         self.allowedNetworks = allowedNetworks
         self.deniedNetworks = deniedNetworks
-        self.resolver = resolver
     }
 
     /// Returns true if a connection to an address is allowed.
     /// - Parameter address: the address.
-    public func allows(_ address: IPAddress) -> Bool {
+    func allows(_ address: IPAddress) -> Bool {
         if address.forms.contains(where: { form in deniedNetworks.contains { $0.contains(form) } }) { return false }
         if allowedNetworks.contains(where: { $0.contains(address) }) { return true }
         return !requiresPublicAddresses || address.isPublic

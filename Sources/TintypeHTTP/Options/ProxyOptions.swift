@@ -68,16 +68,8 @@ public enum ProxyOptions: Sendable, Hashable {
 
 /// A proxy.
 public struct ProxyServer: Sendable, Hashable {
-    /// The protocol of a proxy.
-    public enum Kind: Sendable, Hashable {
-        /// `CONNECT` of HTTP/1.1.
-        case http
-        /// SOCKS 5, without authentication.
-        case socks5
-    }
-
-    /// The protocol.
-    public var kind: Kind
+    /// True for SOCKS 5, without authentication; false for `CONNECT` of HTTP/1.1.
+    public var usesSOCKS: Bool
     /// The host.
     public var host: String
     /// The port.
@@ -89,13 +81,13 @@ public struct ProxyServer: Sendable, Hashable {
 
     /// Creates a proxy.
     /// - Parameters:
-    ///   - kind: the protocol of the proxy.
     ///   - host: the host of the proxy.
     ///   - port: the port, from 1 to 65535.
     ///   - user: the name of the user; `nil` for no authentication.
     ///   - password: the password of the user.
-    public init(_ kind: Kind = .http, host: String, port: Int, user: String? = nil, password: String? = nil) {
-        self.kind = kind
+    ///   - usesSOCKS: true for SOCKS 5, false for `CONNECT` of HTTP/1.1.
+    public init(host: String, port: Int, user: String? = nil, password: String? = nil, usesSOCKS: Bool = false) {
+        self.usesSOCKS = usesSOCKS
         self.host = host
         self.port = port
         self.user = user
@@ -109,19 +101,21 @@ public struct ProxyServer: Sendable, Hashable {
         let full = text.contains("://") ? text : "http://" + text
         guard let url = URL(string: full), let host = url.connectionHost, url.hasPossiblePort else { return nil }
         switch url.scheme?.lowercased() {
-        case "http": kind = .http
-        case "socks5", "socks5h", "socks": kind = .socks5
+        case "http": usesSOCKS = false
+        case "socks5", "socks5h", "socks": usesSOCKS = true
         default: return nil
         }
         self.host = host
-        port = url.port ?? (kind == .http ? 8_080 : 1_080)
+        port = url.port ?? (usesSOCKS ? 1_080 : 8_080)
         user = url.user(percentEncoded: false)
         password = url.password(percentEncoded: false)
-        guard kind == .http || user == nil && password == nil else { return nil }
+        guard !usesSOCKS || user == nil && password == nil else { return nil }
     }
 }
 
 extension ProxyServer: CustomStringConvertible {
     /// The proxy without its password.
-    public var description: String { "\(kind) proxy \(user.map { "\($0)@" } ?? "")\(host):\(port)" }
+    public var description: String {
+        "\(usesSOCKS ? "socks5" : "http") proxy \(user.map { "\($0)@" } ?? "")\(host):\(port)"
+    }
 }

@@ -162,14 +162,11 @@ extension HTTPClient.Configuration {
         http2StreamChannelDebugInitializer = { ConnectionGuard.installOnStream($0) }
         if let host = route.host, let address = route.address { dnsOverride = [host: address.description] }
         proxy = route.proxy.map { server in
-            switch server.kind {
-            case .socks5: return .socksServer(host: server.host, port: server.port)
-            case .http:
-                let login = server.user.map {
-                    HTTPClient.Authorization.basic(username: $0, password: server.password ?? "")
-                }
-                return .server(host: server.host, port: server.port, authorization: login)
+            if server.usesSOCKS { return .socksServer(host: server.host, port: server.port) }
+            let login = server.user.map {
+                HTTPClient.Authorization.basic(username: $0, password: server.password ?? "")
             }
+            return .server(host: server.host, port: server.port, authorization: login)
         }
     }
 }

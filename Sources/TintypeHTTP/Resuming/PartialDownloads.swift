@@ -9,7 +9,7 @@ internal import TintypeLoading
 /// over. The joined bytes have to have the size and the entity tag that the server announced.
 ///
 /// The newest transfers are kept in memory, up to 32 MB. Another process starts over.
-public final class PartialDownloads: Sendable {
+package final class PartialDownloads: Sendable {
     /// The most bytes that are kept in memory.
     private static let memoryLimit = 32 * 1_024 * 1_024
     private static let maximumCount = 100
@@ -23,10 +23,8 @@ public final class PartialDownloads: Sendable {
 
     private let state = Lock(State())
 
-    private init() {}
-
-    /// Keeps interrupted transfers in memory, up to 32 MB.
-    public static var memory: PartialDownloads { PartialDownloads() }
+    /// Creates an empty store.
+    package init() {}
 
     /// Removes and returns the start of a body.
     func take(_ key: PartialBodyKey) -> PartialBody? { state.withLock { $0.remove(key) } }

@@ -28,7 +28,7 @@ public struct RetryPolicy: Sendable {
     /// A closure that returns true for errors where another attempt may succeed.
     public var isRetryable: @Sendable (ImageError) -> Bool
     /// A closure that returns a random number from 0 to 1 for each delay.
-    public var jitter: @Sendable () -> Double
+    package var jitter: @Sendable () -> Double = { Double.random(in: 0...1) }
     /// Waits after the delay until another attempt makes sense, for example until the computer is connected again; `nil`, the default,
     /// doesn't wait. An error that the closure throws ends the load with the error of the last attempt.
     public var waitUntilReady: (@Sendable (ImageError) async throws -> Void)?
@@ -38,7 +38,6 @@ public struct RetryPolicy: Sendable {
         maximumAttempts: Int = 3, baseDelay: Duration = .milliseconds(500), maximumDelay: Duration = .seconds(30),
         maximumRetryAfter: Duration = .minutes(1), retriesPerMinute: Int = 100,
         isRetryable: @escaping @Sendable (ImageError) -> Bool = { RetryPolicy.isTransient($0) },
-        jitter: @escaping @Sendable () -> Double = { Double.random(in: 0...1) },
         waitUntilReady: (@Sendable (ImageError) async throws -> Void)? = nil
     ) {
         self.maximumAttempts = maximumAttempts
@@ -47,14 +46,11 @@ public struct RetryPolicy: Sendable {
         self.maximumRetryAfter = maximumRetryAfter
         self.retriesPerMinute = retriesPerMinute
         self.isRetryable = isRetryable
-        self.jitter = jitter
         self.waitUntilReady = waitUntilReady
     }
 
     /// A single attempt.
     public static let none = RetryPolicy(maximumAttempts: 1)
-    /// Three attempts after errors that may pass.
-    public static let standard = RetryPolicy()
 
     /// Returns true for errors that may pass: connections that fail or break, timeouts, incomplete bodies, and the statuses 408, 425,
     /// 429, 500, 502, 503, and 504.

@@ -4,7 +4,7 @@ extension AnimatedImage {
     /// Opens the start of an animation whose bytes are arriving; `nil` as long as it has fewer than two whole frames, and if its coder
     /// can't read it meanwhile.
     package convenience init?(
-        arriving data: Data, options: DecodeOptions, _ coder: EntryCoder, context: DecodeContext,
+        arriving data: Data, options: DecodeOptions, _ coder: EntryCoder, context: ProcessingContext,
         pressure: MemoryPressure? = .system
     ) throws(ImageError) {
         let coders = (coder.coders as? ImageCoders) ?? ImageCoders([coder.coders])
@@ -32,16 +32,16 @@ extension AnimatedImage {
 
     /// The reason why the rest of an animation that was arriving won't come: its load failed or was canceled, or the file is cut off.
     /// The frames that are there can be played.
-    public var interruption: ImageError? { contents.known.interruption }
+    package var interruption: ImageError? { contents.known.interruption }
 
     /// True if there may be more frames than are known.
     package var isPartial: Bool { !contents.known.isWhole }
 
     /// Takes all bytes that have arrived so far. Called by the load, like the next two functions, and never concurrently.
-    package func extend(_ data: Data, context: DecodeContext) { contents.extend(data, context: context) }
+    package func extend(_ data: Data, context: ProcessingContext) { contents.extend(data, context: context) }
 
     /// Takes all bytes of the file: the animation is now like any other.
-    package func finish(_ data: Data, context: DecodeContext) { contents.finish(data, context: context) }
+    package func finish(_ data: Data, context: ProcessingContext) { contents.finish(data, context: context) }
 
     /// Notes that no more bytes will come.
     package func interrupt(_ error: ImageError) { contents.interrupt(error) }

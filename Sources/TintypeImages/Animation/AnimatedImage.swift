@@ -59,8 +59,15 @@ public final class AnimatedImage: Sendable {
     /// For a coder that decodes a movie as a whole, and for programs that draw their frames. Bytes are decoded by ``ImageCoders``.
     /// - Parameters:
     ///   - frames: the frames, with their durations.
-    ///   - properties: the properties of all frames, and the number of plays.
-    public convenience init?(frames: [ImageFrame], properties: Image.Properties = Image.Properties()) {
+    ///   - loopCount: the number of plays; 0 to repeat the animation forever.
+    public convenience init?(frames: [ImageFrame], loopCount: Int = 0) {
+        var properties = Image.Properties()
+        properties.loopCount = loopCount
+        self.init(frames: frames, properties: properties)
+    }
+
+    /// Creates an animation of decoded frames with properties that all of them have.
+    package convenience init?(frames: [ImageFrame], properties: Image.Properties) {
         guard let first = frames.first?.pixels,
             frames.allSatisfy({ $0.pixels.size == first.size && $0.pixels.format == first.format })
         else { return nil }
@@ -78,7 +85,7 @@ public final class AnimatedImage: Sendable {
     ///   - loopCount: the number of plays; 0 to repeat the animation forever.
     /// - Throws: ``ImageError/Code/invalidRequest`` without images or durations, and for images of different sizes, pixel
     ///   formats, or color spaces.
-    public convenience init(images: [Image], durations: [Duration], loopCount: Int = 0) throws(ImageError) {
+    package convenience init(images: [Image], durations: [Duration], loopCount: Int = 0) throws(ImageError) {
         func invalid(_ reason: String) -> ImageError { ImageError(.invalidRequest, stage: .request, reason: reason) }
         guard let first = images.first, let last = durations.last else {
             throw invalid("an animation needs at least one image, and one duration")
@@ -107,7 +114,7 @@ public final class AnimatedImage: Sendable {
     /// The encoded animation, as far as it has arrived; empty for an animation made of decoded frames. A transformer doesn't change it.
     public var data: Data { contents.known.data }
     /// The options that frames are decoded with.
-    public var options: DecodeOptions { contents.options }
+    package var options: DecodeOptions { contents.options }
     /// The contents of its header. While the animation arrives, only the frames that are there count.
     public var info: ImageInfo { contents.known.info }
     /// The duration of each frame. It is 100 ms where the header doesn't tell.
@@ -127,7 +134,7 @@ public final class AnimatedImage: Sendable {
     public var duration: Duration { frameDurations.reduce(.zero, +) }
     /// The memory of the bytes, or of the frames that the animation was made of, and of the first frame, in bytes. Frames that players keep
     /// are not part of it.
-    public var memoryCost: Int { sourceBytes + poster.memoryCost }
+    package var memoryCost: Int { sourceBytes + poster.memoryCost }
 
     /// The memory of the bytes, or of the decoded frames after the first.
     var sourceBytes: Int { contents.byteCount }
@@ -201,7 +208,7 @@ public final class AnimatedImage: Sendable {
     ) throws(ImageError) {
         try checkIsWhole()
         let (coder, work, count) = (contents.coder, frameWork, frameCount)
-        var context = DecodeContext(
+        var context = ProcessingContext(
             limits: coder.limits, pool: coder.pool, budget: coder.budget, isCancelled: isCancelled)
         context.memoryPressure = nil
         context.origin = coder.origin

@@ -2,32 +2,27 @@ extension AnimatedImagePlayer {
     /// The frames, each at the time when it is due, on the player's clock. The sequence ends after the last pass.
     ///
     /// It is the view of programs without a view: iterating advances the player. A frame that is due while the loop's body runs
-    /// comes next, or is dropped: ``lateFramePolicy``. While the player is paused, the sequence waits.
-    public var frames: Frames { Frames(player: self) }
+    /// comes next, or is skipped: ``skipsLateFrames``. While the player is paused, the sequence waits.
+    public var frames: some AsyncSequence<AnimationFrame, Never> & Sendable { Frames(player: self) }
 
     /// The events of playback, as they happen. Each call returns another stream, which ends with the player. An observer that is more than a
     /// thousand events late misses the oldest of them.
     public var events: AsyncStream<PlaybackEvent> { playbackEvents.stream(backlog: 1_024) }
 
     /// The frames of an animation, each at its time.
-    public struct Frames: AsyncSequence, Sendable {
-        /// A frame with its position and its damage.
-        public typealias Element = AnimationFrame
-        /// The sequence doesn't fail.
-        public typealias Failure = Never
+    fileprivate struct Frames: AsyncSequence, Sendable {
         let player: AnimatedImagePlayer
 
-        /// Creates an iterator that advances the player.
-        public func makeAsyncIterator() -> Iterator { Iterator(player) }
+        func makeAsyncIterator() -> Iterator { Iterator(player) }
     }
 }
 
 extension AnimatedImagePlayer.Frames {
     /// An iterator that advances its player.
-    public final class Iterator: AsyncIteratorProtocol {
+    final class Iterator: AsyncIteratorProtocol {
         private let player: AnimatedImagePlayer
         private let alarm: Alarm
-        private let waker: Int
+        private let changeHandler: Int
         private var hasBegun = false
         private var isFinished = false
 
@@ -35,16 +30,16 @@ extension AnimatedImagePlayer.Frames {
             self.player = player
             let alarm = Alarm()
             self.alarm = alarm
-            waker = player.wakers.add { alarm.ring() }
+            changeHandler = player.changes.add { alarm.ring() }
         }
 
-        deinit { player.wakers.remove(waker) }
+        deinit { player.changes.remove(changeHandler) }
 
         /// Waits for the next frame; `nil` after the last frame, and in a canceled task.
-        public func next() async -> AnimationFrame? { await next(isolation: nil) }
+        func next() async -> AnimationFrame? { await next(isolation: nil) }
 
         /// Waits until the next frame is due, and returns it; `nil` after the last frame, and in a canceled task.
-        public func next(isolation actor: isolated (any Actor)?) async -> AnimationFrame? {
+        func next(isolation actor: isolated (any Actor)?) async -> AnimationFrame? {
             while !isFinished, !Task.isCancelled {
                 let time = player.now()
                 let update = player.advance(to: time)

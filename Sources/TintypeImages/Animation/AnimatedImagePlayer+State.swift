@@ -14,7 +14,7 @@ extension AnimatedImagePlayer {
         /// True while the animation is invisible.
         var isSuspended = false
         var rate = 1.0
-        var policy = LateFramePolicy.neverSkip
+        var skipsLateFrames = false
         var maximumBufferSize: ByteCount?
         /// The number of passes that the program wants; `nil` for the image's.
         var ownLoopCount: Int?
@@ -83,7 +83,7 @@ extension AnimatedImagePlayer {
             let elapsed = lastTime.map { max(.zero, now - $0) } ?? .zero
             lastTime = isMoving ? max(now, lastTime ?? now) : nil
             // Limited so that a computer that slept for years stays in range.
-            let isHeld = awaited != nil && policy == .neverSkip
+            let isHeld = awaited != nil && !skipsLateFrames
             if isMoving, !isHeld { time += min(elapsed, .days(3_650)) * speed }
             var events: [PlaybackEvent] = []
             let old = (neededStep, isIdle)
@@ -98,11 +98,9 @@ extension AnimatedImagePlayer {
         private var duePosition: AnimationTimeline.Position? {
             guard isShown else { return position }
             guard isMoving, speed > 0, let end = position.end, time >= end else { return nil }
-            switch policy {
-            case .neverSkip: return timeline.position(ofStep: position.step + 1)
+            guard skipsLateFrames else { return timeline.position(ofStep: position.step + 1) }
             // A frame that is waited for comes late: else a slow decoder would never show any.
-            case .drop: return awaited ?? timeline.position(at: time)
-            }
+            return awaited ?? timeline.position(at: time)
         }
 
         /// - Returns: true if another frame is on the screen now.
@@ -124,13 +122,13 @@ extension AnimatedImagePlayer {
                     }
                 case .pending:
                     if isMoving { awaited = due }
-                    if policy == .neverSkip, isShown { time = due.start }
+                    if !skipsLateFrames, isShown { time = due.start }
                     return false
                 }
             }
             awaited = nil
             // With nothing skipped, excess time is dropped, except for the duration of a single frame.
-            if policy == .neverSkip { time = min(time, due.end ?? due.start) }
+            if !skipsLateFrames { time = min(time, due.end ?? due.start) }
             if due.completedLoops > position.completedLoops, isShown { events.append(.loop(count: due.completedLoops)) }
             (position, isShown, needsFrame) = (due, true, false)
             if let pixels, !isSameFrame {

@@ -23,7 +23,7 @@ public final class AnimatedImagePlayer: Sendable {
     private let arrival = Lock<Int?>(nil)
     let playbackEvents = Broadcast<PlaybackEvent>()
     /// Sent, on any thread, whenever there may be something new to show.
-    package let wakers = Broadcast<Void>()
+    package let changes = Broadcast<Void>()
 
     /// Creates a player.
     /// - Parameters:
@@ -46,7 +46,7 @@ public final class AnimatedImagePlayer: Sendable {
         start.isPlaying = isPlaying
         state = Lock(start)
         let member = pool.join(
-            .init(demand: demand(state.withLock { $0 }), onFrame: { [wakers] in wakers.send() }))
+            .init(demand: demand(state.withLock { $0 }), onFrame: { [changes] in changes.send() }))
         state.withLock { $0.member = member }
         guard timeline.isArriving else { return }
         let number = image.contents.changes.add { [weak self] in self?.imageChanged() }
@@ -84,10 +84,11 @@ public final class AnimatedImagePlayer: Sendable {
         set { change { $0.rate = newValue } }
     }
 
-    /// The way to handle frames that are late.
-    public var lateFramePolicy: LateFramePolicy {
-        get { state.withLock { $0.policy } }
-        set { change { $0.policy = newValue } }
+    /// True to skip frames that should have gone by before they were decoded: time goes on. False, the default, to show every frame: time
+    /// stops while a frame is decoded, and never runs ahead of the next frame.
+    public var skipsLateFrames: Bool {
+        get { state.withLock { $0.skipsLateFrames } }
+        set { change { $0.skipsLateFrames = newValue } }
     }
 
     /// The memory for frames that are kept decoded, in bytes. The minimum is a single frame, and four to play backward. `nil`, the default,
@@ -175,7 +176,7 @@ public final class AnimatedImagePlayer: Sendable {
 
     private func change(_ body: (inout State) -> Void) {
         state.withLock { body(&$0) }
-        wakers.send()
+        changes.send()
         updateDemand()
     }
 

@@ -96,7 +96,7 @@ final class AnimationContents: Sendable {
     // MARK: Frames
 
     /// Opens a decoder for the frames that are there.
-    func open(_ context: DecodeContext) throws(ImageError) -> any FrameDecoder {
+    func open(_ context: ProcessingContext) throws(ImageError) -> any FrameDecoder {
         let known = known
         if let frames { return DecodedFrames(frames, info: known.info) }
         let coders = coder.list
@@ -133,7 +133,7 @@ final class AnimationContents: Sendable {
     // These functions are called one at a time, by the load.
 
     /// Takes all bytes that have arrived so far.
-    func extend(_ data: Data, context: DecodeContext) {
+    func extend(_ data: Data, context: ProcessingContext) {
         let known = known
         guard known.isArriving, data.count > known.data.count else { return }
         do throws(ImageError) {
@@ -148,7 +148,7 @@ final class AnimationContents: Sendable {
     }
 
     /// Takes all bytes of the file: the animation is now like any other.
-    func finish(_ data: Data, context: DecodeContext) {
+    func finish(_ data: Data, context: ProcessingContext) {
         let known = known
         guard known.isArriving else { return }
         do throws(ImageError) {

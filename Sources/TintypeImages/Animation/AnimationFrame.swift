@@ -23,11 +23,3 @@ public enum PlaybackEvent: Sendable {
     /// The last pass is complete, and the last frame remains.
     case end
 }
-
-/// The way to handle frames that are due before they are decoded, or while the animation is invisible.
-public enum LateFramePolicy: Sendable, Hashable {
-    /// Every frame is shown. Time stops while a frame is decoded, and never runs ahead of the next frame.
-    case neverSkip
-    /// Time goes on, and frames are skipped that should have gone by.
-    case drop
-}

@@ -33,7 +33,7 @@ final class AnimationFramePool: Sendable {
         self.coder = coder
         self.work = work
         let state = state
-        var context = DecodeContext(limits: coder.limits, pool: coder.pool, budget: coder.budget) {
+        var context = ProcessingContext(limits: coder.limits, pool: coder.pool, budget: coder.budget) {
             state.withLock { !$0.isJobNeeded }
         }
         context.memoryPressure = pressure

@@ -3,7 +3,7 @@ internal import FoundationEssentials
 /// The decoder of an animation, opened when it is needed, and its place. Used by a single thread at a time.
 struct FrameReader {
     private let source: AnimationContents
-    private let context: DecodeContext
+    private let context: ProcessingContext
     private var decoder: (any FrameDecoder)?
     private var next = 0
     /// The number of bytes that the decoder has, at least.
@@ -18,7 +18,7 @@ struct FrameReader {
         }
     }
 
-    init(_ source: AnimationContents, context: DecodeContext) { (self.source, self.context) = (source, context) }
+    init(_ source: AnimationContents, context: ProcessingContext) { (self.source, self.context) = (source, context) }
 
     /// Decodes a frame. After an error, the next call opens the animation again.
     mutating func frame(at index: Int) throws(ImageError) -> ImageFrame {

@@ -17,7 +17,7 @@ struct FrameWork: Sendable {
             return frame
         }
         let coder = contents.coder
-        let context = TransformContext(limits: coder.limits, pool: coder.pool, isCancelled: isCancelled)
+        let context = ProcessingContext(limits: coder.limits, pool: coder.pool, isCancelled: isCancelled)
         let image = try Image(pixels: frame.pixels, properties: contents.frameProperties)
             .transformed(transformer, in: context)
         guard image.size == poster.size, image.pixels.format == poster.format else {

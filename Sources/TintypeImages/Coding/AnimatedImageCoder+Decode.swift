@@ -9,7 +9,7 @@ extension AnimatedImageCoder {
     ///   - options: the options for decoding.
     ///   - context: the limits and the memory of the call, and its cancellation.
     /// - Throws: the errors of the frame decoder.
-    public func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
+    public func decode(_ data: Data, options: DecodeOptions, context: ProcessingContext) throws(ImageError) -> Image {
         let decoder = try frameDecoder(for: data, options: options, context: context)
         let info = decoder.info
         let format = options.pixelFormat(
@@ -32,7 +32,7 @@ extension Image {
     /// alone.
     package func animated(
         by coder: any AnimatedImageCoder, _ data: Data, _ info: ImageInfo, options: DecodeOptions,
-        _ context: DecodeContext
+        _ context: ProcessingContext
     ) -> Image {
         guard info.isAnimated, !options.firstFrameOnly else { return with { $0.loopCount = 0 } }
         var entryCoder = EntryCoder(

@@ -8,7 +8,7 @@ package protocol ArrivingAnimationCoder: AnimatedImageCoder {
     ///   - data: the start of the file.
     ///   - context: the limits and the check for cancellation.
     /// - Throws: ``ImageError/Code/truncatedImage`` if the header is incomplete: more bytes may help.
-    func arrivedInfo(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo
+    func arrivedInfo(of data: Data, context: ProcessingContext) throws(ImageError) -> ImageInfo
 
     /// Returns a decoder for the frames that have arrived, which takes more bytes later.
     /// - Parameters:
@@ -17,7 +17,7 @@ package protocol ArrivingAnimationCoder: AnimatedImageCoder {
     ///   - context: the limits, the memory, and the check for cancellation.
     /// - Throws: the errors of ``AnimatedImageCoder``.
     func arrivingFrameDecoder(
-        for data: Data, options: DecodeOptions, context: DecodeContext
+        for data: Data, options: DecodeOptions, context: ProcessingContext
     ) throws(ImageError) -> any ArrivingFrameDecoder
 }
 

@@ -1,7 +1,7 @@
 /// The memory that all decoding in a program may use together. A decode that finds no room waits until others end.
 ///
 /// A coder calculates the memory for decoding from an image's header, and reserves it before allocating any
-/// (``DecodeContext/withReservedMemory(_:_:)``), once for each image. The reservation ends with the decode. After that, the
+/// (``ProcessingContext/withReservedMemory(_:_:)``), once for each image. The reservation ends with the decode. After that, the
 /// pixels belong to the image's owner, such as a cache with its own capacity. So when a hundred large images arrive at once,
 /// they are decoded a few at a time instead of exhausting the memory.
 ///
@@ -22,17 +22,17 @@ public final class DecodeBudget: Sendable {
     public static let shared = DecodeBudget(limit: defaultLimit(SystemMemory()))
 
     /// The present use of a budget.
-    public struct Statistics: Sendable, Hashable {
+    package struct Statistics: Sendable, Hashable {
         /// The number of bytes that decodes have reserved.
-        public var reservedBytes: Int
+        package var reservedBytes: Int
         /// The number of bytes of encoded images that loads hold.
-        public var bodyBytes: Int
+        package var bodyBytes: Int
         /// The largest number of bytes that decodes had reserved at the same time.
-        public var peakBytes: Int
+        package var peakBytes: Int
         /// The number of images that are being decoded.
-        public var decodes: Int
+        package var decodes: Int
         /// The number of images that are waiting to be decoded.
-        public var waiting: Int
+        package var waiting: Int
     }
 
     /// A wait for memory, which ends with true if it was granted.
@@ -66,7 +66,7 @@ public final class DecodeBudget: Sendable {
     }
 
     /// The memory in use, the waits, and the refusals so far.
-    public var statistics: Statistics {
+    package var statistics: Statistics {
         state.withLock { state in
             Statistics(
                 reservedBytes: state.machine.reservedBytes, bodyBytes: state.machine.bodyBytes,

@@ -77,7 +77,7 @@ public struct DecodeLimits: Sendable, Hashable {
     /// Checks a number of frames against ``maximumFrames``.
     /// - Parameter frameCount: the number of frames.
     /// - Throws: ``ImageError/Code/limitExceeded``
-    public func check(frameCount: Int) throws(ImageError) {
+    package func check(frameCount: Int) throws(ImageError) {
         guard frameCount <= maximumFrames else {
             throw ImageError(
                 .limitExceeded, stage: .decode,

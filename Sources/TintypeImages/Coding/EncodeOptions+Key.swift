@@ -9,10 +9,8 @@ extension EncodeOptions {
         if let maximumBytes { parts.append("maximumBytes=\(maximumBytes.bytes)") }
         if let maximumSize { parts.append("maximumSize=\(maximumSize)") }
         if firstFrameOnly { parts.append("firstFrame") }
-        if background != defaults.background {
-            parts.append("background=\(background.red),\(background.green),\(background.blue)")
-        }
-        if metadata != defaults.metadata { parts.append("metadata=\(metadata.rawValue)") }
+        if background != defaults.background { parts.append("background=\(background.hex)") }
+        if keepsMetadata { parts.append("metadata") }
         if embedsThumbnail { parts.append("thumbnail") }
         if encodeToHDR != defaults.encodeToHDR { parts.append("hdr=\(encodeToHDR.rawValue)") }
         parts += formatSettings.cacheKeys

@@ -14,7 +14,7 @@ package struct EntryCoder: Sendable {
     package var budget = DecodeBudget.shared
     /// The queue that decodes and encodes.
     package var processing = WorkQueue.processing
-    /// The origin of the bytes, as in ``DecodeContext/origin``.
+    /// The origin of the bytes, as in ``ProcessingContext/origin``.
     package var origin: String?
 
     package init(
@@ -48,7 +48,7 @@ package struct EntryCoder: Sendable {
     /// Runs a decode on the processing queue, once there is room for it in the budget.
     package func perform<Value: Sendable>(
         priority: WorkPriority = WorkPriority(),
-        _ work: @escaping @Sendable (DecodeContext) throws(ImageError) -> Value
+        _ work: @escaping @Sendable (ProcessingContext) throws(ImageError) -> Value
     ) async throws(ImageError) -> Value {
         try await processing.decode(
             limits: limits, pool: pool, budget: budget, priority: priority
@@ -87,7 +87,7 @@ package struct EntryCoder: Sendable {
         let data = try await processing.perform(priority: priority) {
             [coders, options] isCancelled throws(ImageError) in
             try coders.encode(
-                image, as: format, options: options, context: EncodeContext(isCancelled: isCancelled))
+                image, as: format, options: options, context: ProcessingContext(isCancelled: isCancelled))
         }
         return (data, format)
     }

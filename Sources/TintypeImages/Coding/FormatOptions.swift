@@ -1,7 +1,16 @@
 /// Settings that only a single coder supports, stored in ``DecodeOptions`` or ``EncodeOptions``.
 ///
-/// A program that adds a coder can add settings for it, because the core knows none of the types. Adopt ``FormatDecodeOptions`` or
-/// ``FormatEncodeOptions``.
+/// A program that adds a coder can add settings for it, because the core knows none of the types:
+///
+/// ```swift
+/// struct MapOptions: FormatOptions {
+///     var layer = 0
+/// }
+///
+/// request.decode[MapOptions.self].layer = 2  // options[MapOptions.self] in the coder
+/// ```
+///
+/// Settings in ``DecodeOptions`` are part of the identity of the image, as all decode options are.
 public protocol FormatOptions: Sendable, Hashable {
     /// Creates the default settings.
     init()
@@ -16,21 +25,6 @@ public protocol FormatOptions: Sendable, Hashable {
 extension FormatOptions {
     public var cacheKey: String { String(reflecting: self) }
 }
-
-/// Settings that only a single format's encoder supports, stored in ``EncodeOptions``.
-public protocol FormatEncodeOptions: FormatOptions {}
-
-/// Settings that only a single coder's decoder supports, stored in ``DecodeOptions``.
-///
-/// ```swift
-/// struct MapOptions: FormatDecodeOptions {
-///     var layer = 0
-/// }
-///
-/// request.decode[MapOptions.self].layer = 2  // options[MapOptions.self] in the coder
-/// ```
-/// They are part of the identity of the image, as all decode options are.
-public protocol FormatDecodeOptions: FormatOptions {}
 
 /// Settings by their type. Default settings are not stored, so that equivalent options are equal.
 package struct FormatSettings: Sendable, Hashable {

@@ -32,7 +32,7 @@ public protocol ImageCoder: Sendable {
     ///   - context: the limits and the check for cancellation.
     /// - Returns: the information in the header.
     /// - Throws: ``ImageError/Code/truncatedImage`` if the header is incomplete: more bytes may help.
-    func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo
+    func info(of data: Data, context: ProcessingContext) throws(ImageError) -> ImageInfo
 
     /// Decodes an image at the size that the options request, upright.
     /// - Parameters:
@@ -41,7 +41,7 @@ public protocol ImageCoder: Sendable {
     ///   - context: the limits, the memory, and the check for cancellation.
     /// - Returns: the decoded image.
     /// - Throws: ``ImageError`` without a source, which the caller adds.
-    func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image
+    func decode(_ data: Data, options: DecodeOptions, context: ProcessingContext) throws(ImageError) -> Image
 
     /// Encodes an image, with all frames of an animation if the format supports them.
     /// - Parameters:
@@ -52,7 +52,7 @@ public protocol ImageCoder: Sendable {
     /// - Returns: the encoded image.
     /// - Throws: ``ImageError`` without a source, which the caller adds.
     func encode(
-        _ image: Image, as format: ImageFormat, options: EncodeOptions, context: EncodeContext
+        _ image: Image, as format: ImageFormat, options: EncodeOptions, context: ProcessingContext
     ) throws(ImageError) -> Data
 }
 
@@ -68,7 +68,7 @@ extension ImageCoder {
     public func canEncode(_ format: ImageFormat) -> Bool { encodableFormats.contains(format) }
 
     public func encode(
-        _ image: Image, as format: ImageFormat, options: EncodeOptions, context: EncodeContext
+        _ image: Image, as format: ImageFormat, options: EncodeOptions, context: ProcessingContext
     ) throws(ImageError) -> Data {
         throw ImageError(.formatNotEncodable, stage: .encode, reason: "\(Self.self) does not write \(format)")
     }
@@ -77,7 +77,7 @@ extension ImageCoder {
     /// - Parameter data: the encoded image.
     /// - Throws: ``ImageError/Code/unknownFormat``, ``ImageError/Code/corruptImage``, ``ImageError/Code/truncatedImage``, and
     ///   ``ImageError/Code/limitExceeded``.
-    public func info(of data: Data) throws(ImageError) -> ImageInfo { try info(of: data, context: DecodeContext()) }
+    public func info(of data: Data) throws(ImageError) -> ImageInfo { try info(of: data, context: ProcessingContext()) }
 
     /// Decodes an image under the default limits, without support for cancellation.
     /// - Parameters:
@@ -85,7 +85,7 @@ extension ImageCoder {
     ///   - options: the options for decoding.
     /// - Throws: the errors of ``decode(_:options:context:)``.
     public func decode(_ data: Data, options: DecodeOptions = DecodeOptions()) throws(ImageError) -> Image {
-        try decode(data, options: options, context: DecodeContext())
+        try decode(data, options: options, context: ProcessingContext())
     }
 
     /// Encodes an image without support for cancellation.
@@ -97,7 +97,7 @@ extension ImageCoder {
     public func encode(
         _ image: Image, as format: ImageFormat, options: EncodeOptions = EncodeOptions()
     ) throws(ImageError) -> Data {
-        try encode(image, as: format, options: options, context: EncodeContext())
+        try encode(image, as: format, options: options, context: ProcessingContext())
     }
 }
 
@@ -111,7 +111,7 @@ public protocol AnimatedImageCoder: ImageCoder {
     /// - Returns: a decoder, which is positioned before the first frame.
     /// - Throws: the errors of ``ImageCoder/decode(_:options:context:)`` for bytes with an unusable header.
     func frameDecoder(
-        for data: Data, options: DecodeOptions, context: DecodeContext
+        for data: Data, options: DecodeOptions, context: ProcessingContext
     ) throws(ImageError) -> any FrameDecoder
 }
 
@@ -121,10 +121,10 @@ extension AnimatedImageCoder {
     ///   - data: the encoded image.
     ///   - options: the options for decoding.
     /// - Throws: the errors of ``AnimatedImageCoder/frameDecoder(for:options:context:)``.
-    public func frameDecoder(
+    package func frameDecoder(
         for data: Data, options: DecodeOptions = DecodeOptions()
     ) throws(ImageError) -> any FrameDecoder {
-        try frameDecoder(for: data, options: options, context: DecodeContext())
+        try frameDecoder(for: data, options: options, context: ProcessingContext())
     }
 }
 
@@ -185,7 +185,7 @@ extension FrameDecoder {
     /// Returns a frame, counted from 0; `nil` if there is none.
     /// - Parameter index: the frame, counted from 0.
     /// - Throws: the errors of ``nextFrame()``.
-    public func frame(at index: Int) throws(ImageError) -> ImageFrame? {
+    package func frame(at index: Int) throws(ImageError) -> ImageFrame? {
         guard index >= 0 else { return nil }
         try seek(to: index)
         return try nextFrame()

@@ -8,7 +8,7 @@ extension ImageCoders: ProgressiveImageCoder {
     ///   - context: the limits and the memory of the call, and its cancellation.
     /// - Throws: the errors of the coder.
     public func progressiveDecoder(
-        options: DecodeOptions, context: DecodeContext
+        options: DecodeOptions, context: ProcessingContext
     ) throws(ImageError) -> any ProgressiveDecoder {
         ChoosingDecoder(coders: self, options: options, context: context)
     }
@@ -20,7 +20,7 @@ extension ImageCoders: ProgressiveImageCoder {
 private final class ChoosingDecoder: ProgressiveDecoder {
     private let coders: ImageCoders
     private let options: DecodeOptions
-    private let context: DecodeContext
+    private let context: ProcessingContext
     private var data = Data()
     private var decoder: (any ProgressiveDecoder)?
     private var hasChosen = false
@@ -28,7 +28,7 @@ private final class ChoosingDecoder: ProgressiveDecoder {
     /// The number of bytes that suffice to recognize every known format: see ``ImageFormat``.
     private static let longestBeginning = 4_096
 
-    init(coders: ImageCoders, options: DecodeOptions, context: DecodeContext) {
+    init(coders: ImageCoders, options: DecodeOptions, context: ProcessingContext) {
         self.coders = coders
         self.options = options
         self.context = context

@@ -11,10 +11,6 @@ public struct ImageCoders: ImageCoder {
     /// - Parameter coders: the coders, with the most preferred last.
     public init(_ coders: [any ImageCoder] = []) { self.coders = coders }
 
-    /// Adds a coder, which is asked before all others.
-    /// - Parameter coder: the coder.
-    public mutating func add(_ coder: any ImageCoder) { coders.append(coder) }
-
     /// Returns the list with another coder, which is asked before all others.
     /// - Parameter coder: the coder.
     public func adding(_ coder: any ImageCoder) -> ImageCoders { ImageCoders(coders + [coder]) }
@@ -27,19 +23,6 @@ public struct ImageCoders: ImageCoder {
         let count = coders.count
         coders.removeAll { $0 is Coder }
         return count - coders.count
-    }
-
-    /// Replaces the coders of a type by another coder, which is asked when the last of them would have been.
-    /// - Parameters:
-    ///   - type: the type of the coders.
-    ///   - coder: the coder.
-    /// - Returns: false if there is none; the list is then unchanged.
-    @discardableResult
-    public mutating func replace<Coder: ImageCoder>(_ type: Coder.Type, with coder: any ImageCoder) -> Bool {
-        guard let place = coders.lastIndex(where: { $0 is Coder }) else { return false }
-        coders[place] = coder
-        coders = coders.enumerated().filter { $0.offset == place || !($0.element is Coder) }.map(\.element)
-        return true
     }
 
     /// Prepares the coder of a format whose bytes are about to arrive.
@@ -55,7 +38,7 @@ public struct ImageCoders: ImageCoder {
         coders.contains { $0.canDecode(data, format: format) }
     }
 
-    public func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
+    public func info(of data: Data, context: ProcessingContext) throws(ImageError) -> ImageInfo {
         try info(of: data, hint: nil, context: context)
     }
 
@@ -66,13 +49,13 @@ public struct ImageCoders: ImageCoder {
     ///   - context: the limits and the check for cancellation.
     /// - Throws: ``ImageError/Code/unknownFormat`` or ``ImageError/Code/formatNotEnabled`` if no coder can read the bytes, and the errors
     ///   of the coder.
-    public func info(
-        of data: Data, hint: ImageFormat?, context: DecodeContext
+    package func info(
+        of data: Data, hint: ImageFormat?, context: ProcessingContext
     ) throws(ImageError) -> ImageInfo {
         try first(for: data, hint: hint) { coder throws(ImageError) in try coder.info(of: data, context: context) }
     }
 
-    public func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
+    public func decode(_ data: Data, options: DecodeOptions, context: ProcessingContext) throws(ImageError) -> Image {
         try first(for: data, hint: options.formatHint) { coder throws(ImageError) in
             try coder.decode(data, options: options, context: context)
         }
@@ -88,9 +71,9 @@ public struct ImageCoders: ImageCoder {
     ///   - context: the resources of the call, and its cancellation.
     /// - Throws: ``ImageError/Code/formatNotEnabled`` if no coder can write the format, and the errors of the coder.
     public func encode(
-        _ image: Image, as format: ImageFormat, options: EncodeOptions, context: EncodeContext
+        _ image: Image, as format: ImageFormat, options: EncodeOptions, context: ProcessingContext
     ) throws(ImageError) -> Data {
-        try encoder(of: format).encode(image, as: format, options: options, context: context)
+        try encoder(of: format).encode(image, as: format, options: options, context: context.at(.encode))
     }
 
     /// - Throws: ``ImageError/Code/formatNotEncodable``.
@@ -115,7 +98,7 @@ public struct ImageCoders: ImageCoder {
     /// - Throws: ``ImageError/Code/unknownFormat`` or ``ImageError/Code/formatNotEnabled`` if no coder can read the bytes, and the errors
     ///   of the coder.
     public func frameDecoder(
-        for data: Data, options: DecodeOptions, context: DecodeContext
+        for data: Data, options: DecodeOptions = DecodeOptions(), context: ProcessingContext = ProcessingContext()
     ) throws(ImageError) -> (any FrameDecoder)? {
         var failure: ImageError?
         for format in Self.formats(of: data, hint: options.formatHint) {
@@ -131,18 +114,6 @@ public struct ImageCoders: ImageCoder {
         }
         if let failure { throw failure }
         return nil
-    }
-
-    /// Returns a frame decoder under the default limits; `nil` if no coder that can read the bytes is animated.
-    /// - Parameters:
-    ///   - data: the encoded image.
-    ///   - options: the options for decoding.
-    /// - Throws: ``ImageError/Code/unknownFormat`` or ``ImageError/Code/formatNotEnabled`` if no coder can read the bytes, and the errors
-    ///   of the coder.
-    public func frameDecoder(
-        for data: Data, options: DecodeOptions = DecodeOptions()
-    ) throws(ImageError) -> (any FrameDecoder)? {
-        try frameDecoder(for: data, options: options, context: DecodeContext())
     }
 
     private func first<Value>(

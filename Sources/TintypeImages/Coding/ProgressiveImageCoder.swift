@@ -7,7 +7,8 @@ public protocol ProgressiveImageCoder: ImageCoder {
     ///   - options: the options to decode with.
     ///   - context: the limits, the memory, and the check for cancellation.
     /// - Throws: ``ImageError/Code/limitExceeded`` for options that no image can meet.
-    func progressiveDecoder(options: DecodeOptions, context: DecodeContext) throws(ImageError) -> any ProgressiveDecoder
+    func progressiveDecoder(options: DecodeOptions, context: ProcessingContext) throws(ImageError)
+        -> any ProgressiveDecoder
 }
 
 /// An image whose bytes arrive gradually. Used by a single thread at a time.

@@ -14,7 +14,7 @@
 public struct RowSink: ~Copyable {
     private let stored: PixelSize
     private let orientation: Orientation
-    private let context: DecodeContext
+    private let context: ProcessingContext
     /// The whole picture, or the row for ``deepResampler``. ``resampler`` and ``turned`` have rows of their own.
     private var pixels: MutablePixelBuffer
     private var resampler: RowResampler?
@@ -25,7 +25,7 @@ public struct RowSink: ~Copyable {
     /// The distance from one row to fill to the next: zero for a single row.
     private let rowStep: Int
     /// The number of committed rows.
-    public private(set) var rows = 0
+    package private(set) var rows = 0
 
     /// Creates a sink.
     /// - Parameters:
@@ -37,7 +37,7 @@ public struct RowSink: ~Copyable {
     /// - Throws: ``ImageError/Code/limitExceeded`` and ``ImageError/Code/outOfMemory``
     public init(
         stored: PixelSize, output: PixelSize, orientation: Orientation = .up, format: PixelFormat = .rgba8,
-        context: DecodeContext
+        context: ProcessingContext
     ) throws(ImageError) {
         try self.init(
             stored: stored, extent: ResampledExtent(stored), output: output, orientation: orientation, format: format,
@@ -48,7 +48,7 @@ public struct RowSink: ~Copyable {
     /// - Parameter extent: the part of the stored size that the output shows.
     package init(
         stored: PixelSize, extent: ResampledExtent, output: PixelSize, orientation: Orientation = .up,
-        format: PixelFormat = .rgba8, context: DecodeContext
+        format: PixelFormat = .rgba8, context: ProcessingContext
     ) throws(ImageError) {
         self.stored = stored
         self.orientation = orientation

@@ -4,7 +4,7 @@ extension WorkQueue {
     /// No thread waits for the room. A coder that finds none ends after reading the header, which is read again later.
     func decode<Value: Sendable>(
         limits: DecodeLimits, pool: PixelBufferPool, budget: DecodeBudget, priority: WorkPriority = WorkPriority(),
-        _ work: @escaping @Sendable (DecodeContext) throws(ImageError) -> Value
+        _ work: @escaping @Sendable (ProcessingContext) throws(ImageError) -> Value
     ) async throws(ImageError) -> Value {
         var ticket = DecodeTicket(priority: priority.value)
         while true {
@@ -14,7 +14,7 @@ extension WorkQueue {
                 return try await perform(priority: priority) { isCancelled throws(ImageError) in
                     // Released here, so that the room is available to others before the caller continues.
                     defer { attempt.release() }
-                    var context = DecodeContext(
+                    var context = ProcessingContext(
                         limits: limits, pool: pool, budget: budget, admission: .ends(attempt), isCancelled: isCancelled)
                     context.processing = self
                     return try work(context)

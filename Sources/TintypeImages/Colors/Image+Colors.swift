@@ -30,7 +30,7 @@ extension Image {
     /// - Complexity: O(pixels)
     /// - Throws: ``ImageError/Code/outOfMemory``, and ``ImageError/Code/cancelled``.
     public func averageColor() throws(ImageError) -> PixelColor {
-        let context = TransformContext.current
+        let context = ProcessingContext.current
         let scratch = try context.scratch(floats: size.width * 4)
         let row = scratch.base.bindMemory(to: SIMD4<Float>.self, capacity: size.width)
         let floats = scratch.base.assumingMemoryBound(to: Float.self)

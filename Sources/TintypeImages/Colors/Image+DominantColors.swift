@@ -1,9 +1,9 @@
 /// A color that many pixels of an image have.
-public struct DominantColor: Sendable, Hashable {
+package struct DominantColor: Sendable, Hashable {
     /// The color, opaque and in sRGB.
-    public let color: PixelColor
+    package let color: PixelColor
     /// The part of the opaque pixels that are closest to this color, from 0 to 1.
-    public let share: Double
+    package let share: Double
 }
 
 extension Image {
@@ -15,19 +15,24 @@ extension Image {
     ///
     /// ```swift
     /// let colors = try image.dominantColors(count: 3)
-    /// print(colors.map { $0.share })  // the largest first
+    /// print(colors.map(\.hex))  // the most frequent first
     /// ```
     /// - Parameter count: the largest number of colors, from 1 to 32. An image with fewer distinct colors has fewer.
     /// - Returns: the colors; none for a transparent image.
     /// - Throws: ``ImageError/Code/invalidRequest`` for another count, ``ImageError/Code/outOfMemory``, and
     ///   ``ImageError/Code/cancelled``.
-    public func dominantColors(count: Int = 5) throws(ImageError) -> [DominantColor] {
+    public func dominantColors(count: Int = 5) throws(ImageError) -> [PixelColor] {
+        try dominantColorShares(count: count).map(\.color)
+    }
+
+    /// Returns the dominant colors with their shares.
+    package func dominantColorShares(count: Int = 5) throws(ImageError) -> [DominantColor] {
         guard (1...32).contains(count) else {
             throw ImageError(
                 .invalidRequest, stage: .request,
                 reason: "the count of dominant colors is \(count), but has to be 1 to 32")
         }
-        let context = TransformContext.current
+        let context = ProcessingContext.current
         try context.checkCancellation()
         let small = try pixels.resized(
             to: size.scaled(into: PixelSize(width: 96, height: 96)), pool: context.pool)

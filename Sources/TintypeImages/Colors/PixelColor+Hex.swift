@@ -34,7 +34,8 @@ extension PixelColor {
         return "#" + ([values[3]] + values.dropLast()).map(Self.pair).joined()
     }
 
-    private var bytes: [UInt8] {
+    /// The components with 8 bits: red, green, blue, and alpha.
+    package var bytes: [UInt8] {
         // The maximum of NaN and 0 is 0 in this order.
         [red, green, blue, alpha].map { UInt8(Swift.min(1, $0 > 0 ? $0 : 0) * 255 + 0.5) }
     }

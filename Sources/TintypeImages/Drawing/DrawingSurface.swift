@@ -1,33 +1,58 @@
-/// A canvas of pixels, until ``finish()`` makes an image of them.
+extension Image {
+    /// Creates an image by drawing, on the calling thread: backgrounds, badges, or a combination of several images.
+    ///
+    /// ```swift
+    /// let image = try Image(size: PixelSize(width: 200, height: 100), scale: 2, isOpaque: true) { surface in
+    ///     surface.fill(.white)
+    ///     try surface.draw(photo, x: 10, y: 10, size: PixelSize(width: 80, height: 80))
+    /// }
+    /// ```
+    ///
+    /// A ``DrawingSurface`` supports neither lines nor text.
+    /// - Parameters:
+    ///   - size: the size in pixels, at every scale.
+    ///   - scale: the number of pixels per point of the image, at least 1.
+    ///   - isOpaque: true if every pixel is opaque: drawing starts with black instead of transparency, and translucent pixels are finally
+    ///     blended with black.
+    ///   - pixelFormat: the precision and the range of the pixels. ``PixelFormat/rgbaFloat16`` can represent colors brighter than white.
+    ///   - draw: draws on the surface.
+    /// - Throws: the errors of `draw`; ``ImageError/Code/limitExceeded`` for an empty size, and ``ImageError/Code/outOfMemory``.
+    public init(
+        size: PixelSize, scale: Double = 1, isOpaque: Bool = false, pixelFormat: PixelFormat = .rgba8,
+        draw: (inout DrawingSurface) throws -> Void
+    ) throws {
+        var surface = try DrawingSurface(size: size, scale: scale, isOpaque: isOpaque, pixelFormat: pixelFormat)
+        try draw(&surface)
+        self = surface.finish()
+    }
+}
+
+/// A canvas of pixels, which becomes an image: see ``Image/init(size:scale:isOpaque:pixelFormat:draw:)``.
 ///
 /// ```swift
-/// var surface = try DrawingSurface(size: PixelSize(width: 64, height: 64))
-/// surface.fill(PixelColor(red: 1, green: 0.5, blue: 0))
-/// surface[0, 0] = SIMD4(255, 255, 255, 255)  // premultiplied RGBA
-/// let image = surface.finish()
+/// let image = try Image(size: PixelSize(width: 64, height: 64)) { surface in
+///     surface.fill(PixelColor(red: 1, green: 0.5, blue: 0))
+///     surface[0, 0] = SIMD4(255, 255, 255, 255)  // premultiplied RGBA
+/// }
 /// ```
 ///
 /// Colors are in sRGB, or in its extended range with ``PixelFormat/rgbaFloat16`` (``ColorSpace/extendedSRGB``). Positions are
 /// in pixels from the upper left corner. Drawing is clipped to the surface.
 public struct DrawingSurface: ~Copyable {
-    /// The kind of image that is drawn.
-    public let format: ImageRenderer.Format
+    private let scale: Double
+    private let isOpaque: Bool
+    private let pixelFormat: PixelFormat
     private var pixels: MutablePixelBuffer
     private let pool: PixelBufferPool
 
-    /// Creates a transparent surface, or a black surface if its format is opaque.
-    /// - Parameters:
-    ///   - size: the size in pixels.
-    ///   - format: the scale, opacity and pixel format of the image.
-    ///   - pool: the memory for the pixels.
-    /// - Throws: ``ImageError/Code/limitExceeded`` for an empty size, and ``ImageError/Code/outOfMemory``.
-    public init(
-        size: PixelSize, format: ImageRenderer.Format = ImageRenderer.Format(), pool: PixelBufferPool = .shared
-    ) throws(ImageError) {
-        self.format = format
-        self.pool = pool
-        pixels = try MutablePixelBuffer(size: size, format: format.pixelFormat, cleared: true, pool: pool)
-        if format.isOpaque { makeOpaque() }
+    /// Creates a transparent surface, or a black surface if it is opaque.
+    fileprivate init(size: PixelSize, scale: Double, isOpaque: Bool, pixelFormat: PixelFormat) throws(ImageError) {
+        self.scale = scale
+        self.isOpaque = isOpaque
+        self.pixelFormat = pixelFormat
+        pool = ProcessingContext.current.pool
+        pixels = try MutablePixelBuffer(size: size, format: pixelFormat, cleared: true, pool: pool)
+        if isOpaque { makeOpaque() }
     }
 
     /// The size in pixels.
@@ -45,7 +70,7 @@ public struct DrawingSurface: ~Copyable {
     ) throws(Failure) -> Result {
         try body(
             UnsafeMutableRawBufferPointer(
-                start: pixels.row(row), count: size.width * format.pixelFormat.bytesPerPixel))
+                start: pixels.row(row), count: size.width * pixelFormat.bytesPerPixel))
     }
 
     /// Accesses a premultiplied pixel of an 8-bit surface.
@@ -59,8 +84,8 @@ public struct DrawingSurface: ~Copyable {
 
     private func address(_ x: Int, _ y: Int) -> UnsafeMutableRawPointer {
         precondition(
-            format.pixelFormat == .rgba8 && x >= 0 && x < size.width,
-            "column \(x) of \(size.width), \(format.pixelFormat)")
+            pixelFormat == .rgba8 && x >= 0 && x < size.width,
+            "column \(x) of \(size.width), \(pixelFormat)")
         return pixels.row(y) + x * 4
     }
 
@@ -89,7 +114,6 @@ public struct DrawingSurface: ~Copyable {
     private mutating func paint(_ color: PixelColor, x: Int, y: Int, size area: PixelSize?, blends: Bool) {
         let area = area ?? PixelSize(width: .max, height: .max)
         guard let part = Overlap(of: area, x: x, y: y, on: size) else { return }
-        let pixelFormat = format.pixelFormat
         let bytes = part.width * pixelFormat.bytesPerPixel
         withUnsafeTemporaryAllocation(byteCount: bytes, alignment: 16) { row in
             guard let source = row.baseAddress else { return }
@@ -118,7 +142,6 @@ public struct DrawingSurface: ~Copyable {
     public mutating func draw(
         _ image: Image, x: Int = 0, y: Int = 0, size area: PixelSize? = nil
     ) throws(ImageError) {
-        let pixelFormat = format.pixelFormat
         let area = area ?? image.size
         guard let part = Overlap(of: area, x: x, y: y, on: size) else { return }
         var (left, top) = (part.x - x, part.y - y)
@@ -143,13 +166,13 @@ public struct DrawingSurface: ~Copyable {
     // MARK: Finishing
 
     /// Returns the image of the surface, without copying its pixels.
-    public consuming func finish() -> Image {
-        if format.isOpaque { makeOpaque() }
+    fileprivate consuming func finish() -> Image {
+        if isOpaque { makeOpaque() }
         var properties = Image.Properties()
-        properties.scale = format.scale >= 1 ? format.scale : 1
-        properties.hasAlpha = !format.isOpaque
-        properties.bitsPerComponent = format.pixelFormat.bitsPerComponent
-        if format.pixelFormat == .rgbaFloat16 {
+        properties.scale = scale >= 1 ? scale : 1
+        properties.hasAlpha = !isOpaque
+        properties.bitsPerComponent = pixelFormat.bitsPerComponent
+        if pixelFormat == .rgbaFloat16 {
             properties.colorSpace = .extendedSRGB
             properties.isHighDynamicRange = true
         }
@@ -159,7 +182,7 @@ public struct DrawingSurface: ~Copyable {
     /// Makes all pixels opaque, on a black background. Premultiplied colors are already correct for it.
     private mutating func makeOpaque() {
         for y in 0..<size.height {
-            PixelBlending.makeOpaque(pixels.row(y), count: size.width, format: format.pixelFormat)
+            PixelBlending.makeOpaque(pixels.row(y), count: size.width, format: pixelFormat)
         }
     }
 }

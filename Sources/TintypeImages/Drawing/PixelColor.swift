@@ -24,9 +24,8 @@ public struct PixelColor: Sendable, Hashable {
     /// Opaque white.
     public static let white = PixelColor(red: 1, green: 1, blue: 1)
 
-    /// Returns the color with another opacity.
-    /// - Parameter alpha: the opacity, from 0 to 1.
-    public func withAlpha(_ alpha: Float) -> PixelColor {
+    /// The color with another opacity.
+    package func withAlpha(_ alpha: Float) -> PixelColor {
         var color = self
         color.alpha = alpha
         return color

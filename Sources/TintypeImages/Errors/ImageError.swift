@@ -45,7 +45,7 @@ public struct ImageError: Error, Sendable {
 
     /// Returns the error with a source, unless it already has a source.
     /// - Parameter source: the URL, path or key.
-    public func withSource(_ source: String) -> ImageError {
+    package func withSource(_ source: String) -> ImageError {
         guard self.source == nil else { return self }
         var error = self
         error.source = source

@@ -14,13 +14,6 @@ extension Image {
         return 1
     }
 
-    /// Returns the image with another number of pixels per point. The pixels and all other properties stay the same.
-    /// - Parameter scale: the pixels per point, at least 1.
-    public func scaled(to scale: Double) -> Image {
-        let scale = scale >= 1 ? scale : 1
-        return scale == self.scale ? self : with { $0.scale = scale }
-    }
-
     /// Returns the image with the pixels per point that a name specifies (``scale(ofName:)``); the same image if it specifies
     /// none.
     ///
@@ -28,6 +21,6 @@ extension Image {
     /// - Parameter name: the name of a file, such as `icon@2x.png`.
     public func scaled(forName name: String) -> Image {
         let scale = Self.scale(ofName: name)
-        return scale == 1 ? self : scaled(to: scale)
+        return scale == 1 || scale == self.scale ? self : with { $0.scale = scale }
     }
 }

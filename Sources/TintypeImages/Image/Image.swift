@@ -30,62 +30,67 @@ public struct Image: Sendable {
     }
 
     /// All properties of an image except its pixels.
-    public struct Properties: Sendable, Equatable {
+    package struct Properties: Sendable, Equatable {
         /// The bytes of the metadata and the color profile.
         fileprivate var extraBytes: Int { metadata.byteCount + (colorSpace.profile?.count ?? 0) }
 
         /// The format that the image was decoded from; `nil` for a drawn image.
-        public var format: ImageFormat?
+        package var format: ImageFormat?
         /// The number of pixels per point, at least 1.
-        public var scale: Double = 1
+        package var scale: Double = 1
         /// The number of times that an animation is played; 0 to repeat it forever.
-        public var loopCount = 0
+        package var loopCount = 0
         /// The color space of the source. Pixels are converted to sRGB unless the options keep the color space.
-        public var colorSpace = ColorSpace.sRGB
+        package var colorSpace = ColorSpace.sRGB
         /// The bits of a color component in the source, such as 10 for many AVIF files.
-        public var bitsPerComponent = 8
+        package var bitsPerComponent = 8
         /// True if colors may be brighter than the white of a standard display, because the image was decoded from PQ or HLG
         /// with ``DecodeOptions/decodeToHDR`` and not tone-mapped.
-        public var isHighDynamicRange = false
+        package var isHighDynamicRange = false
         /// False if every pixel is known to be opaque.
-        public var hasAlpha = true
+        package var hasAlpha = true
         /// The upright size of the source, before it was scaled to a thumbnail; `nil` for a drawn image.
-        public var sourceSize: PixelSize?
+        package var sourceSize: PixelSize?
         /// The orientation of the source, which is already applied.
-        public var sourceOrientation = Orientation.up
+        package var sourceOrientation = Orientation.up
         /// The metadata of the source, such as EXIF.
-        public var metadata = ImageMetadata()
+        package var metadata = ImageMetadata()
         /// True if the source is truncated.
-        public var isPartial = false
+        package var isPartial = false
         /// True for a preview whose source may turn out to be an animation.
         package var mayMove = false
         /// True if a transformer made the image.
-        public var isTransformed = false
+        package var isTransformed = false
         /// True if the image was drawn from a vector source.
-        public var isVector = false
+        package var isVector = false
         /// The options that the image was decoded with.
-        public var decodeOptions = DecodeOptions()
+        package var decodeOptions = DecodeOptions()
 
         /// Creates the properties of a drawn image.
-        public init() {}
+        package init() {}
     }
 
-    package let storage: Storage
+    package private(set) var storage: Storage
 
     /// Creates a still image.
-    /// - Parameters:
-    ///   - pixels: the upright pixels.
-    ///   - properties: the properties besides the pixels.
-    public init(pixels: PixelBuffer, properties: Properties = Properties()) {
-        storage = Storage(pixels, properties)
-    }
+    /// - Parameter pixels: the upright pixels.
+    public init(pixels: PixelBuffer) { storage = Storage(pixels, Properties()) }
+
+    /// Creates a still image with properties.
+    package init(pixels: PixelBuffer, properties: Properties) { storage = Storage(pixels, properties) }
 
     /// Creates an animation of decoded frames that all stay in memory; `nil` without frames, or if their sizes differ. A single frame
     /// makes a still image.
     /// - Parameters:
     ///   - frames: the frames, of the same size.
-    ///   - properties: the properties besides the pixels.
-    public init?(frames: [ImageFrame], properties: Properties = Properties()) {
+    ///   - loopCount: the number of plays; 0 to repeat the animation forever.
+    public init?(frames: [ImageFrame], loopCount: Int = 0) {
+        guard let animation = AnimatedImage(frames: frames, loopCount: loopCount) else { return nil }
+        self.init(animation)
+    }
+
+    /// Creates an animation of decoded frames with properties.
+    package init?(frames: [ImageFrame], properties: Properties) {
         guard let animation = AnimatedImage(frames: frames, properties: properties) else { return nil }
         self.init(animation)
     }
@@ -104,32 +109,80 @@ public struct Image: Sendable {
     /// previews of a load, and its final image: the animation grows while its bytes arrive. See ``ImageRequest/isProgressive``.
     public var animation: AnimatedImage? { storage.animation }
     /// All properties of the image except its pixels.
-    public var properties: Properties { storage.properties }
+    package var properties: Properties { storage.properties }
 
     /// The upright size in pixels.
     public var size: PixelSize { pixels.size }
     /// The format that the image was decoded from; `nil` for a drawn image.
-    public var format: ImageFormat? { storage.properties.format }
+    public var format: ImageFormat? {
+        get { properties.format }
+        set { self = with { $0.format = newValue } }
+    }
     /// The number of pixels per point, at least 1.
-    public var scale: Double { storage.properties.scale }
+    public var scale: Double {
+        get { properties.scale }
+        set { self = with { $0.scale = newValue >= 1 ? newValue : 1 } }
+    }
     /// The number of times that an animation is played; 0 to repeat it forever.
-    public var loopCount: Int { storage.properties.loopCount }
-    /// The color space of the pixels.
-    public var colorSpace: ColorSpace { storage.properties.colorSpace }
+    public var loopCount: Int {
+        get { properties.loopCount }
+        set { self = with { $0.loopCount = newValue } }
+    }
+    /// The color space of the pixels, which are converted to sRGB unless the options keep the color space of the source.
+    public var colorSpace: ColorSpace {
+        get { properties.colorSpace }
+        set { self = with { $0.colorSpace = newValue } }
+    }
+    /// The bits of a color component in the source, such as 10 for many AVIF files.
+    public var bitsPerComponent: Int {
+        get { properties.bitsPerComponent }
+        set { self = with { $0.bitsPerComponent = newValue } }
+    }
     /// False if every pixel is known to be opaque.
-    public var hasAlpha: Bool { storage.properties.hasAlpha }
-    /// True if colors may be brighter than the white of a standard display.
-    public var isHighDynamicRange: Bool { storage.properties.isHighDynamicRange }
+    public var hasAlpha: Bool {
+        get { properties.hasAlpha }
+        set { self = with { $0.hasAlpha = newValue } }
+    }
+    /// True if colors may be brighter than the white of a standard display, because the image was decoded from PQ or HLG
+    /// with ``DecodeOptions/decodeToHDR`` and not tone-mapped.
+    public var isHighDynamicRange: Bool {
+        get { properties.isHighDynamicRange }
+        set { self = with { $0.isHighDynamicRange = newValue } }
+    }
     /// The metadata of the source, such as EXIF.
-    public var metadata: ImageMetadata { storage.properties.metadata }
+    public var metadata: ImageMetadata {
+        get { properties.metadata }
+        set { self = with { $0.metadata = newValue } }
+    }
+    /// The upright size of the source, before it was scaled to a thumbnail; `nil` for a drawn image.
+    public var sourceSize: PixelSize? {
+        get { properties.sourceSize }
+        set { self = with { $0.sourceSize = newValue } }
+    }
+    /// The orientation of the source, which is already applied.
+    public var sourceOrientation: Orientation {
+        get { properties.sourceOrientation }
+        set { self = with { $0.sourceOrientation = newValue } }
+    }
+    /// The options that the image was decoded with.
+    public var decodeOptions: DecodeOptions {
+        get { properties.decodeOptions }
+        set { self = with { $0.decodeOptions = newValue } }
+    }
+    /// True if the image was drawn from a vector source, SVG or PDF. Its pixels are sharp at the size that it was decoded at.
+    public var isVector: Bool {
+        get { properties.isVector }
+        set { self = with { $0.isVector = newValue } }
+    }
+    /// True if the source is truncated, or if more of it is expected.
+    public var isPartial: Bool {
+        get { properties.isPartial || animation?.isPartial == true }
+        set { self = with { $0.isPartial = newValue } }
+    }
     /// True if the image has an ``animation``.
     public var isAnimated: Bool { storage.animation != nil }
-    /// True if the source is truncated, or if more of it is expected.
-    public var isPartial: Bool { storage.properties.isPartial || animation?.isPartial == true }
     /// True if a transformer made the image.
-    public var isTransformed: Bool { storage.properties.isTransformed }
-    /// True if the image was drawn from a vector source, SVG or PDF. Its pixels are sharp at the size that it was decoded at.
-    public var isVector: Bool { storage.properties.isVector }
+    public var isTransformed: Bool { properties.isTransformed }
     /// True if the image is smaller than its source, because a thumbnail was requested.
     public var isThumbnail: Bool {
         guard let source = storage.properties.sourceSize, source != size else { return false }
@@ -149,7 +202,7 @@ public struct Image: Sendable {
 
     /// Returns the same pixels with changed properties. An animation is played as often as they say.
     /// - Parameter change: a closure that changes the properties.
-    public func with(_ change: (inout Properties) -> Void) -> Image {
+    package func with(_ change: (inout Properties) -> Void) -> Image {
         var properties = storage.properties
         change(&properties)
         var animation = storage.animation

@@ -2,7 +2,7 @@ public import FoundationEssentials
 
 extension ImageFormat {
     /// The number of bytes at the start that ``init(sniffing:)`` examines.
-    public static let sniffedBytes = 4_096
+    package static let sniffedBytes = 4_096
 
     /// Recognizes a format by its signature; `nil` if the signature is unknown.
     ///
@@ -11,7 +11,7 @@ extension ImageFormat {
     /// and its reader decides. Sources: the specifications of the formats, and the WHATWG's "MIME Sniffing Standard", section
     /// 6.1.
     /// - Parameter data: the start of a file.
-    /// - Complexity: O(1); examines at most the first ``sniffedBytes`` bytes.
+    /// - Complexity: O(1); examines at most the first 4,096 bytes.
     public init?(sniffing data: Data) {
         let signature = [UInt8](data.prefix(32))
         if let format = Self.signature(signature) ?? Self.bitmap(signature) {

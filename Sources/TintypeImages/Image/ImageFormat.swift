@@ -127,10 +127,10 @@ extension ImageFormat {
     public var fileExtension: String { facts?.extensions.first ?? rawValue }
 
     /// The package trait that provides the format's coder, or `nil` if the coder is always available or unknown.
-    public var trait: String? { facts?.trait }
+    package var trait: String? { facts?.trait }
 
     /// True if pixels of the format can be transparent.
-    public var storesAlpha: Bool { facts?.storesAlpha ?? true }
+    package var storesAlpha: Bool { facts?.storesAlpha ?? true }
 
     /// Creates the format with a media type. Parameters such as `; charset=` are ignored.
     /// - Parameter mimeType: the media type, such as `image/jpeg`.
@@ -163,7 +163,7 @@ extension ImageFormat {
     /// - Parameters:
     ///   - fileName: a file name, a path or a URL.
     ///   - mimeType: the media type, if it is known.
-    public static func hint(fileName: String, mimeType: String? = nil) -> ImageFormat? {
+    package static func hint(fileName: String, mimeType: String? = nil) -> ImageFormat? {
         if let mimeType, ImageFormat(mimeType: mimeType) == .raw { return .raw }
         let name = fileName.utf8
         guard let dot = name.lastIndex(of: UInt8(ascii: ".")), name.distance(from: dot, to: name.endIndex) <= 5 else {

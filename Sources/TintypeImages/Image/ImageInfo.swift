@@ -22,7 +22,7 @@ public struct ImageInfo: Sendable, Hashable {
     /// True for colors in PQ or HLG (ITU-R BT.2100).
     public var isHighDynamicRange: Bool
     /// The gain map of a JPEG, HEIC, or AVIF file; `nil` if the bytes have none that is complete.
-    public var gainMap: GainMap?
+    package var gainMap: GainMap?
     /// The name of the embedded color profile, or `nil` if there is none.
     public var colorProfile: String?
     /// The metadata. If the data ends before the file does, some of it may be missing: WebP, HEIF, AVIF, JPEG XL, and PNG may have it at
@@ -51,21 +51,22 @@ public struct ImageInfo: Sendable, Hashable {
         self.isHighDynamicRange = isHighDynamicRange
     }
 
-    /// A smaller image in the file that tells by how much each pixel becomes brighter on a display with high dynamic range
-    /// (ISO 21496-1). `JPEGGainMap` and `HEIFGainMap` decode and apply it.
-    public struct GainMap: Sendable, Hashable {
+    /// A smaller image in the file that tells by how much each pixel becomes brighter on a display with high dynamic range.
+    package struct GainMap: Sendable, Hashable {
         /// The size of the gain map, in pixels.
-        public var size: PixelSize
+        package var size: PixelSize
         /// The number of its components: 1 for brightness alone, 3 for each color.
-        public var components: Int
+        package var components: Int
 
-        /// Creates a description. Each parameter sets the property of the same name.
-        public init(size: PixelSize, components: Int) {
+        package init(size: PixelSize, components: Int) {
             self.size = size
             self.components = components
         }
     }
 
+    /// True if the file has a gain map (ISO 21496-1): a smaller image that tells by how much each pixel becomes brighter on a display
+    /// with high dynamic range. ``DecodeOptions/decodeToHDR`` applies it.
+    public var hasGainMap: Bool { gainMap != nil }
     /// The upright size, after ``orientation`` is applied.
     public var displaySize: PixelSize { orientation.display(size) }
     /// True if there are several frames.

@@ -37,11 +37,11 @@ public struct MutablePixelBuffer: ~Copyable {
     }
 
     /// The number of columns.
-    public var width: Int { size.width }
+    package var width: Int { size.width }
     /// The number of rows.
-    public var height: Int { size.height }
+    package var height: Int { size.height }
     /// The size of the memory, with the gaps between rows.
-    public var byteCount: Int { bytesPerRow * height }
+    package var byteCount: Int { bytesPerRow * height }
 
     /// Returns the address of a row, which is valid as long as the buffer, or the buffer that it was frozen into, exists.
     /// - Parameter row: the row, counted from 0 at the top.
@@ -85,7 +85,7 @@ public struct MutablePixelBuffer: ~Copyable {
     ///   - rows: the number of written rows, from the top; the others are transparent in the copy.
     ///   - pool: the memory for the copy.
     /// - Throws: ``ImageError/Code/outOfMemory``
-    public func snapshot(rows: Int? = nil, pool: PixelBufferPool = .shared) throws(ImageError) -> PixelBuffer {
+    package func snapshot(rows: Int? = nil, pool: PixelBufferPool = .shared) throws(ImageError) -> PixelBuffer {
         let copy = try MutablePixelBuffer(size: size, format: format, cleared: false, pool: pool)
         let written = min(rows ?? height, height) * bytesPerRow
         copy.memory.base.copyMemory(from: memory.base, byteCount: written)

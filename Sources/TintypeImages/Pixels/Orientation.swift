@@ -20,13 +20,13 @@ public enum Orientation: Int, Sendable, Hashable, CaseIterable {
     case left = 8
 
     /// True for the four orientations that exchange width and height.
-    public var swapsSides: Bool { rawValue >= 5 }
+    package var swapsSides: Bool { rawValue >= 5 }
 
     /// Returns the upright size for a stored size.
     /// - Parameter stored: the size of the stored pixels.
-    public func display(_ stored: PixelSize) -> PixelSize { swapsSides ? stored.transposed : stored }
+    package func display(_ stored: PixelSize) -> PixelSize { swapsSides ? stored.transposed : stored }
 
     /// Returns the stored size for an upright size: the inverse of ``display(_:)``.
     /// - Parameter display: the upright size.
-    public func stored(_ display: PixelSize) -> PixelSize { swapsSides ? display.transposed : display }
+    package func stored(_ display: PixelSize) -> PixelSize { swapsSides ? display.transposed : display }
 }

@@ -27,7 +27,7 @@ extension PixelBuffer {
     /// - Parameters:
     ///   - x: the column, counted from 0 on the left.
     ///   - y: the row, counted from 0 at the top.
-    public func component(x: Int, y: Int) -> SIMD4<Float> {
+    package func component(x: Int, y: Int) -> SIMD4<Float> {
         precondition(x >= 0 && x < width, "column \(x) of \(width)")
         return withRow(y) { row in
             let offset = x * format.bytesPerPixel

@@ -4,7 +4,7 @@ extension PixelBuffer {
     ///   - orientation: the orientation of the stored pixels.
     ///   - pool: the memory for the pixels.
     /// - Throws: ``ImageError/Code/outOfMemory`` and ``ImageError/Code/cancelled``.
-    public func oriented(_ orientation: Orientation, pool: PixelBufferPool = .shared) throws(ImageError) -> PixelBuffer
+    package func oriented(_ orientation: Orientation, pool: PixelBufferPool = .shared) throws(ImageError) -> PixelBuffer
     {
         guard orientation != .up else { return self }
         let target = try MutablePixelBuffer(size: orientation.display(size), format: format, cleared: false, pool: pool)

@@ -32,12 +32,12 @@ public final class PixelBuffer: Sendable {
     }
 
     /// The number of columns.
-    public var width: Int { size.width }
+    package var width: Int { size.width }
     /// The number of rows.
-    public var height: Int { size.height }
+    package var height: Int { size.height }
 
     /// The cost of the buffer in a cache: `bytesPerRow × height`.
-    public var byteCount: Int { bytesPerRow * height }
+    package var byteCount: Int { bytesPerRow * height }
 
     /// Gives access to all rows. The bytes of a row after its pixels are undefined.
     ///
@@ -67,7 +67,7 @@ public final class PixelBuffer: Sendable {
             UnsafeRawBufferPointer(start: memory.base + row * bytesPerRow, count: width * format.bytesPerPixel))
     }
 
-    /// Returns the four components of a pixel of an 8-bit buffer. ``component(x:y:)`` supports every format.
+    /// Returns the four components of a pixel of an 8-bit buffer. ``Image/color(x:y:)`` supports every format.
     /// - Parameters:
     ///   - x: the column, counted from 0 on the left.
     ///   - y: the row, counted from 0 at the top.

@@ -1,8 +1,7 @@
 /// A pool that reuses the memory of released pixel buffers.
 ///
 /// Fresh memory is expensive: the kernel clears each page when it is first used, which can take as long as decoding a JPEG. The
-/// pool allocates blocks in size classes (eight for each power of two, so at most an eighth is unused) and keeps up to ``limit``
-/// bytes of free blocks.
+/// pool allocates blocks in size classes (eight for each power of two, so at most an eighth is unused) and keeps free blocks up to a limit.
 ///
 /// - Complexity: allocating and releasing a block are O(1).
 public final class PixelBufferPool: Sendable {
@@ -10,7 +9,7 @@ public final class PixelBufferPool: Sendable {
     public static let shared = PixelBufferPool(limit: .megabytes(64))
 
     /// The largest number of bytes of free memory that the pool keeps.
-    public let limit: ByteCount
+    package let limit: ByteCount
 
     private let state = Lock(State())
     private let subscription = MemoryPressure.Subscription()
@@ -30,17 +29,17 @@ public final class PixelBufferPool: Sendable {
     }
 
     /// Statistics of a pool.
-    public struct Statistics: Sendable, Hashable {
+    package struct Statistics: Sendable, Hashable {
         /// The number of free bytes in the pool.
-        public var freeBytes: Int
+        package var freeBytes: Int
         /// The number of bytes in use.
-        public var usedBytes: Int
+        package var usedBytes: Int
         /// The largest number of bytes that were in use at the same time.
-        public var peakBytes: Int
+        package var peakBytes: Int
         /// The number of blocks that were reused.
-        public var reused: Int
+        package var reused: Int
         /// The number of blocks that were requested from the system.
-        public var allocated: Int
+        package var allocated: Int
     }
 
     /// Creates a pool.
@@ -50,7 +49,7 @@ public final class PixelBufferPool: Sendable {
     deinit { drain() }
 
     /// The memory in use, and the reuse of blocks so far.
-    public var statistics: Statistics {
+    package var statistics: Statistics {
         state.withLock {
             Statistics(
                 freeBytes: $0.freeBytes, usedBytes: $0.usedBytes, peakBytes: $0.peakBytes, reused: $0.reused,
@@ -59,7 +58,7 @@ public final class PixelBufferPool: Sendable {
     }
 
     /// Returns all free blocks to the system.
-    public func drain() {
+    package func drain() {
         let blocks = state.withLock { state in
             state.freeBytes = 0
             defer { state.free = [:] }
@@ -72,7 +71,7 @@ public final class PixelBufferPool: Sendable {
 
     /// Observes a source of memory pressure and drains the pool accordingly; `nil` ends the observation.
     /// - Parameter pressure: the source of memory pressure; `nil` for none.
-    public func observe(_ pressure: MemoryPressure?) {
+    package func observe(_ pressure: MemoryPressure?) {
         subscription.replace(with: pressure) { [weak self] _ in self?.drain() }
     }
 
@@ -116,7 +115,7 @@ public final class PixelBufferPool: Sendable {
     /// - Parameters:
     ///   - size: the size of the buffer, in pixels.
     ///   - format: the format of its pixels.
-    public static func footprint(of size: PixelSize, format: PixelFormat = .rgba8) -> Int {
+    package static func footprint(of size: PixelSize, format: PixelFormat = .rgba8) -> Int {
         guard !size.isEmpty else { return 0 }
         guard size.width < 1 << 40, size.pixelCount < 1 << 50 else { return .max }
         return sizeClass(((size.width * format.bytesPerPixel + 63) & ~63) * size.height)

@@ -24,7 +24,7 @@ public struct PixelSize: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The size with width and height exchanged.
-    public var transposed: PixelSize { PixelSize(width: height, height: width) }
+    package var transposed: PixelSize { PixelSize(width: height, height: width) }
 
     /// The width and the height, such as `1600x900`.
     public var description: String { "\(width)x\(height)" }
@@ -73,7 +73,7 @@ extension PixelSize {
     ///   - limit: the largest number of bytes.
     ///   - bytesPerPixel: the bytes of a pixel: 4 or 8.
     ///   - frames: the number of frames.
-    public func scaled(toBytes limit: Int, bytesPerPixel: Int = 4, frames: Int = 1) -> PixelSize {
+    package func scaled(toBytes limit: Int, bytesPerPixel: Int = 4, frames: Int = 1) -> PixelSize {
         guard !isEmpty else { return PixelSize(width: 1, height: 1) }
         let pixels = max(1, limit / max(1, bytesPerPixel) / max(1, frames))
         if pixelCount <= pixels { return self }

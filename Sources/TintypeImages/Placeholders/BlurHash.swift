@@ -3,16 +3,13 @@ internal import Glibc
 /// A BlurHash: a string of 6 to 166 characters that describes a blurred version of an image (Wolt, "BlurHash algorithm").
 ///
 /// Store the string with the URL of an image, and show its picture until the image is there.
-public struct BlurHash: Sendable, Hashable, CustomStringConvertible {
+public struct BlurHash: Sendable, Hashable {
     /// The hash, in the base-83 characters of BlurHash.
     public let string: String
     /// The number of horizontal components, from 1 to 9.
-    public let xComponents: Int
+    package let xComponents: Int
     /// The number of vertical components, from 1 to 9.
-    public let yComponents: Int
-
-    /// The characters of the hash.
-    public var description: String { string }
+    package let yComponents: Int
 
     /// The digits after the number of components.
     private var digits: [Int] { Base83.digits(string) ?? [] }
@@ -90,7 +87,7 @@ public struct BlurHash: Sendable, Hashable, CustomStringConvertible {
     }
 
     private static func light(of image: Image) throws(ImageError) -> LightGrid {
-        let context = TransformContext.current
+        let context = ProcessingContext.current
         try context.checkCancellation()
         let small = image.size.scaled(into: PixelSize(width: longestSide, height: longestSide))
         return LightGrid(try image.pixels.resized(to: small, pool: context.pool))
@@ -116,7 +113,7 @@ public struct BlurHash: Sendable, Hashable, CustomStringConvertible {
     ///   ``ImageError/Code/cancelled``.
     public func image(size: PixelSize, punch: Double = 1) throws(ImageError) -> Image {
         try ParameterCheck("a BlurHash").check("punch", punch, in: 0...1_000)
-        let context = TransformContext.current
+        let context = ProcessingContext.current
         guard max(size.width, size.height) <= 4_096 else {
             throw ImageError(
                 .limitExceeded, stage: .decode, reason: "a BlurHash is drawn with up to 4096 pixels a side, not \(size)"

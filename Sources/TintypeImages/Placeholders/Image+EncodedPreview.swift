@@ -20,8 +20,9 @@ extension Image {
                 .encodeFailed, stage: .encode, reason: "the side of a preview is \(side), but has to be 1 to 256")
         }
         let small = try firstFrame.resized(
-            to: size.scaled(into: PixelSize(width: side, height: side)), pool: TransformContext.current.pool)
+            to: size.scaled(into: PixelSize(width: side, height: side)), pool: ProcessingContext.current.pool)
         return try coder.encode(
-            small, as: format, options: EncodeOptions(quality: quality), context: EncodeContext { Task.isCancelled })
+            small, as: format, options: EncodeOptions(quality: quality), context: ProcessingContext { Task.isCancelled }
+        )
     }
 }

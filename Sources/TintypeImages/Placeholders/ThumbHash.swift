@@ -10,14 +10,12 @@ internal import Glibc
 /// let hash = try ThumbHash(image)  // when a picture is uploaded
 /// let placeholder = try ThumbHash(base64: hash.base64).image()  // where it will be shown
 /// ```
-public struct ThumbHash: Sendable, Hashable, CustomStringConvertible {
+public struct ThumbHash: Sendable, Hashable {
     /// The bytes of the hash: 5 to 25.
     public let bytes: Data
 
     /// The hash in Base64.
     public var base64: String { bytes.base64EncodedString() }
-    /// The hash in Base64.
-    public var description: String { base64 }
 
     /// Creates a hash from its bytes.
     /// - Parameter bytes: the bytes of the hash.
@@ -55,7 +53,7 @@ public struct ThumbHash: Sendable, Hashable, CustomStringConvertible {
     /// - Parameter image: the image to hash.
     /// - Throws: ``ImageError/Code/outOfMemory``, and ``ImageError/Code/cancelled``.
     public init(_ image: Image) throws(ImageError) {
-        let context = TransformContext.current
+        let context = ProcessingContext.current
         try context.checkCancellation()
         let small = image.size.scaled(into: PixelSize(width: 100, height: 100))
         let pixels = try image.pixels.resized(to: small, pool: context.pool)
@@ -70,7 +68,7 @@ public struct ThumbHash: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// True if the image has translucent pixels.
-    public var hasAlpha: Bool { header.hasAlpha }
+    package var hasAlpha: Bool { header.hasAlpha }
 
     /// The approximate width of the image divided by its height.
     public var aspectRatio: Double { header.aspectRatio }
@@ -91,7 +89,7 @@ public struct ThumbHash: Sendable, Hashable, CustomStringConvertible {
             ratio > 1
             ? PixelSize(width: 32, height: Int((32 / ratio).rounded()))
             : PixelSize(width: Int((32 * ratio).rounded()), height: 32)
-        let target = try TransformContext.current.buffer(size, format: .rgba8)
+        let target = try ProcessingContext.current.buffer(size, format: .rgba8)
         let waves = ThumbHashWaves(header, Array(bytes.dropFirst(header.hasAlpha ? 6 : 5)))
         for y in 0..<size.height {
             for x in 0..<size.width {

@@ -5,7 +5,7 @@ extension PixelBuffer {
     ///   - pool: the memory for the pixels.
     /// - Returns: the resampled pixels.
     /// - Throws: ``ImageError/Code/limitExceeded`` for an empty size, and ``ImageError/Code/outOfMemory``.
-    public func resized(to target: PixelSize, pool: PixelBufferPool = .shared) throws(ImageError) -> PixelBuffer {
+    package func resized(to target: PixelSize, pool: PixelBufferPool = .shared) throws(ImageError) -> PixelBuffer {
         guard target != size else { return self }
         return try resized(to: target, part: ResampledPart(target), pool: pool)
     }

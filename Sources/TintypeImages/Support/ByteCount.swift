@@ -19,7 +19,7 @@ public struct ByteCount: Hashable, Comparable, Sendable, ExpressibleByIntegerLit
 
     /// Returns a count of bytes.
     /// - Parameter count: the number of bytes.
-    public static func bytes(_ count: Int) -> ByteCount { ByteCount(count) }
+    package static func bytes(_ count: Int) -> ByteCount { ByteCount(count) }
     /// Returns a count of kilobytes, of 1,000 bytes each.
     /// - Parameter count: the number of kilobytes.
     public static func kilobytes(_ count: Int) -> ByteCount { scaled(count, 1_000) }

@@ -19,8 +19,7 @@ public struct HTTPFields: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         func hasName(of other: Field) -> Bool { start == other.start && HTTPFields.order(name, other.name) == 0 }
     }
 
-    /// Creates an empty collection of fields.
-    public init() {}
+    package init() {}
 
     /// Creates a collection of fields from a dictionary.
     /// - Parameter fields: the names and values.

@@ -23,12 +23,12 @@ public final class MemoryPressure: Sendable {
     }
 
     /// An observation, which continues until this object is released or canceled.
-    public final class Observation: Sendable {
+    package final class Observation: Sendable {
         private let end: @Sendable () -> Void
         fileprivate init(end: @escaping @Sendable () -> Void) { self.end = end }
         deinit { end() }
         /// Ends the observation. May be called several times.
-        public func cancel() { end() }
+        package func cancel() { end() }
     }
 
     /// An owner's observation of a single source, or none, of pressure.
@@ -75,7 +75,7 @@ public final class MemoryPressure: Sendable {
     /// Calls `observer` on a separate thread whenever memory is scarce, until the observation ends.
     /// - Parameter observer: receives the level of pressure.
     /// - Returns: the observation. Keep it as long as it should continue.
-    public func observe(_ observer: @escaping @Sendable (Level) -> Void) -> Observation {
+    package func observe(_ observer: @escaping @Sendable (Level) -> Void) -> Observation {
         let number = core.add(observer)
         return Observation { [core] in core.levels.remove(number) }
     }

@@ -4,7 +4,7 @@ internal import Glibc
 /// A pool of a limited number of threads for work that computes or blocks, most urgent first.
 ///
 /// Decoding and file access must not occupy Swift's cooperative threads, since there are only as many as cores: a slow disk
-/// would stop every task of the program. A queue starts its threads when there is work for them, at most ``width`` of them.
+/// would stop every task of the program. A queue starts its threads when there is work for them, up to a number that is given.
 ///
 /// - Complexity: adding, canceling and moving work to another priority are O(log *n*) in the waiting work.
 public final class WorkQueue: Sendable {
@@ -16,11 +16,11 @@ public final class WorkQueue: Sendable {
     public static let files = WorkQueue(label: "files", width: 4)
 
     /// The name of the queue's threads.
-    public let label: String
+    package let label: String
     /// The largest number of threads.
-    public let width: Int
+    package let width: Int
     /// True if, of work with the same priority, the newest is first; false if the oldest is.
-    public let newestFirst: Bool
+    package let newestFirst: Bool
     private let core: WorkQueueCore
 
     /// Creates a queue.
@@ -39,7 +39,7 @@ public final class WorkQueue: Sendable {
     deinit { core.close() }
 
     /// The numbers of waiting and running work items.
-    public var load: (waiting: Int, running: Int) { core.load }
+    package var load: (waiting: Int, running: Int) { core.load }
 
     /// True on the threads of the queue. Work that blocks there until other work of the queue has run may never end.
     package var isCurrent: Bool { WorkQueueCore.current == Unmanaged.passUnretained(core).toOpaque() }

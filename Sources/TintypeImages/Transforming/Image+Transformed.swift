@@ -27,16 +27,16 @@ extension Image {
 
     /// Returns the result of a transformer in an environment.
     package func transformed(
-        _ transformer: any ImageTransformer, in context: TransformContext
+        _ transformer: any ImageTransformer, in context: ProcessingContext
     ) throws(ImageError) -> Image {
-        try TransformContext.$current.withValue(context) {
+        try ProcessingContext.$current.withValue(context.at(.transform)) {
             Result { () throws(ImageError) in try transformed(transformer) }
         }.get()
     }
 
     /// Returns the result of a transformer, with the metadata of this image unless the transformer changes it.
     func applying(_ transformer: any ImageTransformer) throws -> Image {
-        try TransformContext.current.checkCancellation()
+        try ProcessingContext.current.checkCancellation()
         let result = try transformer.transform(firstFrame).with { $0.isTransformed = true }
         guard transformer.preservesMetadata else {
             return result.with { $0.isPartial = $0.isPartial || isPartial }

@@ -27,7 +27,7 @@ public protocol ImageTransformer: Sendable {
 
     /// Returns the new image. Called on a thread of the processing queue.
     ///
-    /// ``TransformContext/current`` has limits, memory, and a check for cancellation.
+    /// ``ProcessingContext/current`` has limits, memory, and a check for cancellation.
     /// - Parameter image: the decoded image.
     /// - Returns: the transformed image.
     /// - Throws: any error; a load then fails with ``ImageError/Code/transformFailed``.
@@ -49,7 +49,7 @@ extension ImageTransformer {
 /// A sequence of transformers, applied in order.
 public struct ImageTransformers: ImageTransformer {
     /// The transformers, without nested sequences.
-    public let transformers: [any ImageTransformer]
+    package let transformers: [any ImageTransformer]
 
     /// Creates a pipeline.
     /// - Parameter transformers: the transformers, in the order of their work.
@@ -72,34 +72,33 @@ public struct ImageTransformers: ImageTransformer {
 }
 
 /// A transformer that calls a closure.
-public struct ClosureTransformer: ImageTransformer {
-    public let key: String
-    public let preservesMetadata: Bool
+package struct ClosureTransformer: ImageTransformer {
+    package let key: String
+    package let preservesMetadata: Bool
     private let body: @Sendable (Image) throws -> Image
 
     /// Creates a transformer that calls `body`.
-    ///
     /// - Parameters:
-    ///   - key: The part of the cache key that names the work and all of its parameters; not empty.
+    ///   - key: the part of the cache key that names the work and all of its parameters; not empty.
     ///   - preservesMetadata: true if the result keeps the metadata of its source.
     ///   - body: returns the new image.
-    public init(key: String, preservesMetadata: Bool = true, _ body: @escaping @Sendable (Image) throws -> Image) {
+    package init(key: String, preservesMetadata: Bool = true, _ body: @escaping @Sendable (Image) throws -> Image) {
         self.key = key
         self.preservesMetadata = preservesMetadata
         self.body = body
     }
 
-    public func transform(_ image: Image) throws -> Image { try body(image) }
+    package func transform(_ image: Image) throws -> Image { try body(image) }
 }
 
-extension ImageTransformer where Self == ClosureTransformer {
+extension ImageTransformer where Self == ImageTransformers {
     /// A transformer that calls a closure.
     /// - Parameters:
     ///   - key: the part of the cache key that names the work.
     ///   - body: a closure that transforms an image.
     public static func closure(
         key: String, _ body: @escaping @Sendable (Image) throws -> Image
-    ) -> ClosureTransformer { ClosureTransformer(key: key, body) }
+    ) -> ImageTransformers { ImageTransformers([ClosureTransformer(key: key, body)]) }
 }
 
 extension ImageTransformer {

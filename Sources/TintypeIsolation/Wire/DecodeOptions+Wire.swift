@@ -9,9 +9,7 @@ extension DecodeOptions: WireRecord {
         try parts.pass(&preservesAspectRatio)
         try parts.pass(&coversThumbnailSize)
         try parts.pass(&allowsUpscaling)
-        var isFast = thumbnailQuality == .fast
-        try parts.pass(&isFast)
-        thumbnailQuality = isFast ? .fast : .high
+        try parts.pass(&prefersFastThumbnail)
         try parts.pass(&maximumBytes)
         try parts.pass(&page)
         try parts.pass(&firstFrameOnly)

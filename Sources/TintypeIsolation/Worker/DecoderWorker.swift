@@ -119,10 +119,10 @@ package struct DecoderWorker {
     }
 
     /// A context whose memory the program reserves.
-    private func context(_ request: WireRequest) -> DecodeContext {
+    private func context(_ request: WireRequest) -> ProcessingContext {
         tintype_limit_memory(workingMemory)
         let reserved = Lock(workingMemory)
-        return DecodeContext(limits: request.limits) { [self] bytes throws(ImageError) in
+        return ProcessingContext(limits: request.limits) { [self] bytes throws(ImageError) in
             let answer: HostMessage
             do throws(WireSocket.Failure) {
                 try send(.reserve(bytes))
@@ -130,7 +130,7 @@ package struct DecoderWorker {
             } catch {
                 _exit(0)
             }
-            guard case .proceed = answer else { throw DecodeContext.overBudget(bytes) }
+            guard case .proceed = answer else { throw ProcessingContext.overBudget(bytes) }
             let memory = reserved.withLock { reserved in
                 reserved += min(UInt64(max(bytes, 0)), 1 << 48)
                 return reserved

@@ -4,7 +4,7 @@ internal import TintypeImages
 /// A conversation with a worker about a request, with a deadline. Used by a single thread.
 final class WorkerConversation {
     private let worker: WorkerProcess
-    private let context: DecodeContext
+    private let context: ProcessingContext
     /// The request that the worker answers; `nil` while it starts.
     private let request: WireRequest?
     /// The size of the frames of the animation that is open.
@@ -39,7 +39,7 @@ final class WorkerConversation {
 
     init(
         _ worker: WorkerProcess, about request: WireRequest?, frameSize: PixelSize? = nil, memoryLimit: Int,
-        timeLimit: Duration, processorLimit: Duration, _ context: DecodeContext
+        timeLimit: Duration, processorLimit: Duration, _ context: ProcessingContext
     ) {
         self.worker = worker
         self.request = request

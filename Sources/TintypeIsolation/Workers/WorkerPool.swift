@@ -40,7 +40,7 @@ final class WorkerPool: Sendable {
     /// Gives a worker to `body`, which keeps it for the next request only if it returns, or throws an error of the image itself.
     /// - Returns: the result of `body`; `nil` if no worker can be started, and the program may decode instead.
     func withWorker<Value>(
-        about request: WireRequest, _ context: DecodeContext,
+        about request: WireRequest, _ context: ProcessingContext,
         _ body: (WorkerConversation) throws(WorkerConversation.Failure) -> Value
     ) throws(ImageError) -> Value? {
         guard let worker = try take(context) else { return nil }
@@ -53,7 +53,8 @@ final class WorkerPool: Sendable {
     /// - Parameter frameSize: the size of the frames of the animation that the request has opened.
     /// - Returns: the result, and true if the worker can have another request. Otherwise it was ended.
     func converse<Value>(
-        with worker: WorkerProcess, about request: WireRequest?, frameSize: PixelSize? = nil, _ context: DecodeContext,
+        with worker: WorkerProcess, about request: WireRequest?, frameSize: PixelSize? = nil,
+        _ context: ProcessingContext,
         _ body: (WorkerConversation) throws(WorkerConversation.Failure) -> Value
     ) -> (Result<Value, ImageError>, isUsable: Bool) {
         guard worker.isOwn else { return (.failure(WorkerConversation.Failure.ofFork), false) }
@@ -71,7 +72,7 @@ final class WorkerPool: Sendable {
     }
 
     /// Returns a worker that waits, or a new worker; `nil` if none can be started, and the program may decode instead.
-    func take(_ context: DecodeContext) throws(ImageError) -> WorkerProcess? {
+    func take(_ context: ProcessingContext) throws(ImageError) -> WorkerProcess? {
         try context.checkCancellation()
         while let worker = takeIdle(for: context.origin) {
             // A worker that was killed while it waited is replaced.
@@ -108,7 +109,7 @@ final class WorkerPool: Sendable {
         else { return }
         Task {
             _ = try? await Self.preparing.perform { [self] _ throws(ImageError) in
-                park(try start(DecodeContext()))
+                park(try start(ProcessingContext()))
             }
         }
     }
@@ -124,7 +125,7 @@ final class WorkerPool: Sendable {
         }
     }
 
-    private func start(_ context: DecodeContext) throws(ImageError) -> WorkerProcess {
+    private func start(_ context: ProcessingContext) throws(ImageError) -> WorkerProcess {
         if let failed = failedStart.withLock({ $0 }), .now < failed.end { throw failed.error }
         let program = program
         if let refusal = program.refusal {

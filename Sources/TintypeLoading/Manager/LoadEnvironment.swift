@@ -318,8 +318,8 @@ final class LoadEnvironment: Sendable {
         }
     }
 
-    private func headerContext(of url: URL, _ isCancelled: @escaping @Sendable () -> Bool) -> DecodeContext {
-        var context = DecodeContext(
+    private func headerContext(of url: URL, _ isCancelled: @escaping @Sendable () -> Bool) -> ProcessingContext {
+        var context = ProcessingContext(
             limits: configuration.limits, pool: configuration.pool, budget: configuration.budget,
             isCancelled: isCancelled)
         context.origin = origin(of: url)
@@ -345,7 +345,7 @@ final class LoadEnvironment: Sendable {
         try await configuration.processing.perform(priority: WorkPriority(.veryHigh)) {
             [self] isCancelled throws(ImageError) in
             let data = try coders.encode(
-                image, as: format, options: options, context: EncodeContext(isCancelled: isCancelled))
+                image, as: format, options: options, context: ProcessingContext(isCancelled: isCancelled))
             let info = try? coders.info(of: data, hint: format, context: headerContext(of: url, isCancelled))
             // A coder may write what no coder reads.
             return (data, info ?? ImageInfo(format: format, size: image.size, hasAlpha: image.hasAlpha))

@@ -4,14 +4,14 @@ internal import FoundationEssentials
 struct ArrivingAnimation {
     private let options: DecodeOptions
     private let coder: EntryCoder
-    private let context: DecodeContext
+    private let context: ProcessingContext
     /// The animation, once two of its frames are there. It grows from then on.
     private(set) var image: AnimatedImage?
     /// The byte count at which to look for a second frame; `nil` if the bytes can't become an animation.
     private var nextAttempt: Int? = 1
 
     /// - Parameter context: the context for decoding the first frame.
-    init(_ coder: EntryCoder, options: DecodeOptions, context: DecodeContext) {
+    init(_ coder: EntryCoder, options: DecodeOptions, context: ProcessingContext) {
         (self.coder, self.options, self.context) = (coder, options, context)
         if options.firstFrameOnly { nextAttempt = nil }
     }

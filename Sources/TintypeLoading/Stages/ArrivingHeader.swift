@@ -17,11 +17,11 @@ final class ArrivingHeader: Sendable {
 
     private let state = Lock(State.collecting(Data(), until: 1))
     private let coders: ImageCoders
-    private let context: DecodeContext
+    private let context: ProcessingContext
 
     init(_ environment: LoadEnvironment, of url: URL) {
         coders = environment.coders
-        var context = DecodeContext(limits: environment.configuration.limits)
+        var context = ProcessingContext(limits: environment.configuration.limits)
         context.origin = environment.origin(of: url)
         self.context = context
     }

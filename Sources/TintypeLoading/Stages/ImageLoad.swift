@@ -193,7 +193,7 @@ final class ImageLoad: Sendable {
         return try await configuration.processing.perform(priority: priority) { isCancelled throws(ImageError) in
             try image.transformed(
                 transformer,
-                in: TransformContext(
+                in: ProcessingContext(
                     limits: configuration.limits, pool: configuration.pool, isCancelled: isCancelled)
             ).with { properties in
                 // The size at which the source was decoded for the transformer isn't a property of the result.

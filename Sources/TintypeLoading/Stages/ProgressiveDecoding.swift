@@ -35,7 +35,7 @@ final class ProgressiveDecoding: Sendable {
         _ entryCoder: EntryCoder
     ) {
         let isCancelled = Lock<@Sendable () -> Bool>({ false })
-        var context = DecodeContext(
+        var context = ProcessingContext(
             limits: configuration.limits, pool: configuration.pool, budget: configuration.budget, admission: .preview
         ) { isCancelled.withLock { $0 }() }
         (context.processing, context.origin) = (entryCoder.processing, entryCoder.origin)
@@ -123,7 +123,7 @@ final class ProgressiveDecoding: Sendable {
 
     /// Returns the image of all bytes; `nil` if they didn't all arrive in front of the decoder, or if it could not read
     /// them, or found no room for the image.
-    func finish(_ bytes: Data, _ context: DecodeContext) throws(ImageError) -> Image? {
+    func finish(_ bytes: Data, _ context: ProcessingContext) throws(ImageError) -> Image? {
         try pass(context.isCancelled) { state throws(ImageError) in
             // Whatever the result, the decoder isn't needed again.
             defer { state.decoder = nil }

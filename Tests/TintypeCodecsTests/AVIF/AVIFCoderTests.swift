@@ -45,7 +45,7 @@ struct AVIFCoderTests {
         #expect(info.frameDurations == image.frames.map(\.duration))
         #expect(try coder.decode(data).frames == image.frames)
         #expect(try coder.decode(data) { $0.firstFrameOnly = true }.frames == [ImageFrame(pixels: image.pixels)])
-        let decoder = try coder.frameDecoder(for: data, options: DecodeOptions(), context: DecodeContext())
+        let decoder = try coder.frameDecoder(for: data, options: DecodeOptions(), context: ProcessingContext())
         _ = try decoder.nextFrame()
         try decoder.rewind()
         for frame in image.frames { #expect(try decoder.nextFrame() == frame) }
@@ -137,7 +137,7 @@ struct AVIFCoderTests {
         let data = try encode(try RasterSamples.gradient(64, 64))
         TraitCoderChecks.expectLimits(coder, data)
         TraitCoderChecks.expectTruncation(coder, data)
-        var context = DecodeContext()
+        var context = ProcessingContext()
         context.limits.maximumFrames = 2
         let sequence = try encode(try animation())
         expectCode(.limitExceeded) { try coder.decode(sequence, options: DecodeOptions(), context: context) }
@@ -185,7 +185,8 @@ struct AVIFCoderTests {
         #expect(try chosen.decode(try encode(makeImage(pixels))).pixels == pixels)
         let moving = try animation()
         #expect(try chosen.decode(try encode(moving)).frames == moving.frames)
-        let frames = try chosen.frameDecoder(for: encode(moving), options: DecodeOptions(), context: DecodeContext())
+        let frames = try chosen.frameDecoder(
+            for: encode(moving), options: DecodeOptions(), context: ProcessingContext())
         #expect(try frames.frame(at: 2) == moving.frames[2])
     }
 

@@ -38,7 +38,7 @@ struct ArrivedFramesTests {
     func growing(coder: any ArrivingAnimationCoder) throws {
         let data = try Self.animation(coder)
         let whole = try coder.decode(data)
-        let context = DecodeContext()
+        let context = ProcessingContext()
         var decoder: (any ArrivingFrameDecoder)?
         var (shown, known) = (0, 1)
         for count in 1...data.count {

@@ -12,7 +12,7 @@ import TintypeTesting
 @Suite("Any frame at any time", .timeLimited)
 struct SeekTests {
     private func decoder(_ data: Data, _ options: DecodeOptions = DecodeOptions()) throws -> any FrameDecoder {
-        try #require(try FormatSample.coders.frameDecoder(for: data, options: options, context: DecodeContext()))
+        try #require(try FormatSample.coders.frameDecoder(for: data, options: options, context: ProcessingContext()))
     }
 
     private func all(_ decoder: any FrameDecoder) throws -> [ImageFrame] {
@@ -82,7 +82,7 @@ struct SeekTests {
     func bounded() throws {
         let count = 90
         let decoder = try GIFFrameDecoder(
-            dependent(count), for: .streaming, options: DecodeOptions(), context: DecodeContext())
+            dependent(count), for: .streaming, options: DecodeOptions(), context: ProcessingContext())
         #expect(try all(decoder).count == count)
         #expect(decoder.state.seekPoints.decodedFrames == count)
         // The first way back is along all frames, and leaves copies.
@@ -99,7 +99,7 @@ struct SeekTests {
     @Test("skipping frames, and playing again, keep no copies of the canvas", .capability("FPL-04"))
     func noCopies() throws {
         let decoder = try GIFFrameDecoder(
-            dependent(90), for: .streaming, options: DecodeOptions(), context: DecodeContext())
+            dependent(90), for: .streaming, options: DecodeOptions(), context: ProcessingContext())
         try decoder.seek(to: 1)
         for _ in 0..<2 {
             while try decoder.nextFrame() != nil {}
@@ -115,7 +115,7 @@ struct SeekTests {
     @Test("copies of the canvas lie where a program wants them, as many as that takes", .capability("3.5"))
     func chosenCopies() throws {
         let decoder = try GIFFrameDecoder(
-            dependent(100), for: .streaming, options: DecodeOptions(), context: DecodeContext())
+            dependent(100), for: .streaming, options: DecodeOptions(), context: ProcessingContext())
         decoder.keepSeekPoints(every: 5)
         #expect(try all(decoder).count == 100)
         #expect(decoder.state.seekPoints.copyCount == 19)
@@ -161,7 +161,8 @@ struct SeekTests {
                 delay: 5)
         }
         let frames = try all(try decoder(gif.data))
-        let seeking = try GIFFrameDecoder(gif.data, for: .streaming, options: DecodeOptions(), context: DecodeContext())
+        let seeking = try GIFFrameDecoder(
+            gif.data, for: .streaming, options: DecodeOptions(), context: ProcessingContext())
         for (index, cost) in [(55, 6), (41, 2), (40, 1), (19, 10), (20, 1)] {
             let before = seeking.state.seekPoints.decodedFrames
             #expect(try seeking.frame(at: index) == frames[index])
@@ -187,7 +188,7 @@ struct SeekTests {
         let data = dependent(60)
         let pool = PixelBufferPool(limit: 0)
         let playing = try GIFCoder().frameDecoder(
-            for: data, options: DecodeOptions(), context: DecodeContext(pool: pool))
+            for: data, options: DecodeOptions(), context: ProcessingContext(pool: pool))
         while try playing.nextFrame() != nil {}
         let canvas = PixelBufferPool.footprint(of: PixelSize(width: 20, height: 20))
         // The canvas, and the frame that is shown.
@@ -198,7 +199,7 @@ struct SeekTests {
         #expect(pool.statistics.usedBytes <= (2 + SeekPoints.maximumCopies) * canvas)
         #expect(pool.statistics.usedBytes >= 6 * canvas)
         // A canvas that is too large for even one copy is sought through from the last frame that stands for itself.
-        var points = SeekPoints(DecodeContext())
+        var points = SeekPoints(ProcessingContext())
         let start = points.start(
             for: 3, next: 9, frameCount: 10, canvas: PixelSize(width: 8_000, height: 8_000), isKey: { $0 == 2 })
         guard case .blank(2) = start else {
@@ -219,7 +220,7 @@ struct SeekTests {
         let playing = try #require(try decoder(sample.data()) as? any SeekableFrames)
         let frames = try all(playing)
         let pool = PixelBufferPool(limit: .megabytes(64))
-        var context = DecodeContext(pool: pool)
+        var context = ProcessingContext(pool: pool)
         context.memoryPressure = MemoryPressure()
         let decoder = try #require(
             try FormatSample.coders.frameDecoder(for: sample.data(), options: DecodeOptions(), context: context)
@@ -246,7 +247,7 @@ struct SeekTests {
     func released() throws {
         let pressure = MemoryPressure()
         let pool = PixelBufferPool(limit: .megabytes(1))
-        var context = DecodeContext(pool: pool)
+        var context = ProcessingContext(pool: pool)
         context.memoryPressure = pressure
         let size = PixelSize(width: 2, height: 2)
         var points: SeekPoints? = SeekPoints(context)

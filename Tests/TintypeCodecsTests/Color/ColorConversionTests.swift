@@ -8,7 +8,7 @@ import TintypeTesting
 
 @Suite("Colour profiles", .timeLimited)
 struct ColorConversionTests {
-    let context = DecodeContext()
+    let context = ProcessingContext()
 
     /// A picture in a wide space: pure red there is out of reach of sRGB, a soft one becomes stronger.
     private func wideImage(hasAlpha: Bool = false) throws -> Image {

@@ -24,11 +24,11 @@ struct PartialThumbnailTests {
         let data = try FormatSample.coders.encode(sample(), as: format, options: EncodeOptions())
         var options = DecodeOptions(thumbnailSize: PixelSize(width: 43, height: 43))
         options.allowsPartialImage = true
-        let decoder = try FormatSample.coders.progressiveDecoder(options: options, context: DecodeContext())
+        let decoder = try FormatSample.coders.progressiveDecoder(options: options, context: ProcessingContext())
         let cut = data.prefix(data.count * 3 / 5)
         try decoder.append(cut)
         let preview = try #require(try decoder.preview())
-        let whole = try FormatSample.coders.decode(cut, options: options, context: DecodeContext())
+        let whole = try FormatSample.coders.decode(cut, options: options, context: ProcessingContext())
         for image in [preview, whole] {
             #expect(image.isPartial && image.hasAlpha)
             var hasEdge = false
@@ -52,7 +52,7 @@ struct PartialThumbnailTests {
         let coders = FormatSample.coders
         let thumbnail = DecodeOptions(thumbnailSize: PixelSize(width: 31, height: 31))
         let opaque = try coders.decode(
-            coders.encode(sample(), as: format, options: options), options: thumbnail, context: DecodeContext())
+            coders.encode(sample(), as: format, options: options), options: thumbnail, context: ProcessingContext())
         // One pixel that is nearly opaque keeps the channel in the file.
         let source = try sample(true)
         let pixels = try RasterSamples.pixels(120, 160) { x, y in
@@ -60,7 +60,7 @@ struct PartialThumbnailTests {
         }
         let translucent = try coders.decode(
             coders.encode(Image(pixels: pixels, properties: source.properties), as: format, options: options),
-            options: thumbnail, context: DecodeContext())
+            options: thumbnail, context: ProcessingContext())
         #expect(translucent.hasAlpha && !opaque.hasAlpha)
         #expect(opaque.size == translucent.size)
         for y in 1..<opaque.size.height {

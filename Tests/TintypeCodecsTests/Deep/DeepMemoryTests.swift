@@ -46,7 +46,7 @@ enum DeepFile: String, CaseIterable {
         var options = EncodeOptions(quality: 0.9)
         options.encodeToHDR = .isoHDR
         options.progressive = self == .interlacedPNG
-        let data = try FormatSample.coders.encode(image, as: format, options: options, context: EncodeContext())
+        let data = try FormatSample.coders.encode(image, as: format, options: options, context: ProcessingContext())
         guard self == .turnedPNG else { return data }
         let chunk = HandmadePNG.chunk("eXIf", RasterSamples.exif(6, littleEndian: true))
         return data.prefix(33) + chunk + data.dropFirst(33)
@@ -68,7 +68,7 @@ struct DeepMemoryTests {
             options.allowsUpscaling = true
             options.thumbnailSize = side.map { PixelSize(width: $0, height: $0) }
             let image = try FormatSample.coders.decode(
-                data, options: options, context: DecodeContext(pool: pool, budget: budget))
+                data, options: options, context: ProcessingContext(pool: pool, budget: budget))
             #expect(image.pixels.format.bytesPerPixel == 8)
             let (taken, reserved) = (pool.statistics.peakBytes, budget.statistics.peakBytes)
             #expect(taken > 0 && taken <= reserved, "\(side ?? 0): \(taken) of \(reserved)")
@@ -82,9 +82,9 @@ struct DeepMemoryTests {
         let data = try file.data()
         var options = DecodeOptions()
         options.decodeToHDR = true
-        let full = try FormatSample.coders.decode(data, options: options, context: DecodeContext())
+        let full = try FormatSample.coders.decode(data, options: options, context: ProcessingContext())
         options.maximumBytes = 20_000
-        let image = try FormatSample.coders.decode(data, options: options, context: DecodeContext())
+        let image = try FormatSample.coders.decode(data, options: options, context: ProcessingContext())
         #expect(image.pixels.format == full.pixels.format && image.size.pixelCount * 8 <= 20_000)
         #expect(image.size == full.size.scaled(toBytes: 20_000, bytesPerPixel: 8))
     }

@@ -84,7 +84,7 @@ struct DeepPNGTests {
         #expect(try small.pixels == image.pixels.resized(to: PixelSize(width: 30, height: 20)))
         let limited = try decode(data) { $0.maximumBytes = .bytes(90 * 60 * 4) }
         #expect(limited.pixels.size.pixelCount * 8 <= 90 * 60 * 4)
-        var context = DecodeContext()
+        var context = ProcessingContext()
         context.limits.maximumBytes = .bytes(90 * 60 * 8 - 1)
         var options = DecodeOptions()
         #expect(throws: Never.self) { try coder.decode(data, options: options, context: context) }
@@ -102,7 +102,7 @@ struct DeepPNGTests {
         let data = try coder.encode(image, as: .png, options: encoding)
         var options = DecodeOptions()
         options.decodeToHDR = true
-        let decoder = try coder.progressiveDecoder(options: options, context: DecodeContext())
+        let decoder = try coder.progressiveDecoder(options: options, context: ProcessingContext())
         try decoder.append(Data(data.prefix(data.count * 2 / 3)))
         let preview = try #require(try decoder.preview())
         #expect(preview.pixels.format == .rgba8 && preview.isPartial)
@@ -175,11 +175,11 @@ struct DeepCoder<Coder: ImageCoder>: ImageCoder {
 
     var decodableFormats: Set<ImageFormat> { coder.decodableFormats }
 
-    func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
+    func info(of data: Data, context: ProcessingContext) throws(ImageError) -> ImageInfo {
         try coder.info(of: data, context: context)
     }
 
-    func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
+    func decode(_ data: Data, options: DecodeOptions, context: ProcessingContext) throws(ImageError) -> Image {
         var options = options
         options.decodeToHDR = true
         return try coder.decode(data, options: options, context: context)

@@ -40,7 +40,7 @@ struct DeepTraitTests {
         let small = try decode(coder, data) { $0.thumbnailSize = box }
         #expect(small.pixels.format == .rgba16 && small.size == deep.size.scaled(into: box))
         #expect(DeepSamples.difference(small.pixels, try deep.pixels.resized(to: small.size)) < 0.002)
-        var context = DecodeContext()
+        var context = ProcessingContext()
         context.limits.maximumBytes = .bytes(deep.size.pixelCount * 8 - 1)
         var options = DecodeOptions()
         options.decodeToHDR = true
@@ -140,7 +140,7 @@ struct DeepTraitTests {
         let whole = try decode(JXLCoder(), data)
         var options = DecodeOptions()
         options.decodeToHDR = true
-        let decoder = try JXLCoder().progressiveDecoder(options: options, context: DecodeContext())
+        let decoder = try JXLCoder().progressiveDecoder(options: options, context: ProcessingContext())
         var previews = 0
         for start in stride(from: 0, to: data.count, by: data.count / 10 + 1) {
             try decoder.append(data[start..<min(start + data.count / 10 + 1, data.count)])
@@ -154,10 +154,10 @@ struct DeepTraitTests {
         #expect(finished.frames == whole.frames && finished.properties == whole.properties)
         // Also at a size that its number of bytes decides.
         options.maximumBytes = 100_000
-        let small = try JXLCoder().progressiveDecoder(options: options, context: DecodeContext())
+        let small = try JXLCoder().progressiveDecoder(options: options, context: ProcessingContext())
         try small.append(data)
         _ = try small.preview()
-        let reference = try JXLCoder().decode(data, options: options, context: DecodeContext())
+        let reference = try JXLCoder().decode(data, options: options, context: ProcessingContext())
         #expect(reference.size.pixelCount * 8 <= 100_000)
         #expect(try small.finish().frames == reference.frames)
     }

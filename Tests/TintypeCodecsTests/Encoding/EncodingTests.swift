@@ -115,7 +115,7 @@ struct EncodingTests {
     func cancellation(format: ImageFormat) throws {
         let source = try animation(40)
         let asked = Lock(0)
-        let context = EncodeContext(isCancelled: {
+        let context = ProcessingContext(isCancelled: {
             asked.withLock { count in
                 count += 1
                 return count > 1
@@ -129,7 +129,7 @@ struct EncodingTests {
         }
         #expect(error.code == .cancelled && error.stage == .encode)
         #expect(asked.withLock { $0 } < 4)
-        let dead = EncodeContext(isCancelled: { true })
+        let dead = ProcessingContext(isCancelled: { true })
         #expect(
             try failure { try WritableFormats.coders.encode(source, as: format, options: options, context: dead) }.code
                 == .cancelled)
@@ -138,7 +138,7 @@ struct EncodingTests {
     @Test("a WebP of one frame is given up in the middle")
     func cancelledFrame() throws {
         let asked = Lock(0)
-        let context = EncodeContext(isCancelled: {
+        let context = ProcessingContext(isCancelled: {
             asked.withLock { count in
                 count += 1
                 return count > 4
@@ -165,7 +165,7 @@ struct EncodingTests {
             (.avif, "avif.alphaQuality", { $0.avif.alphaQuality = .nan }),
             (.jxl, "jxl.effort", { $0.jxl.effort = 0 }),
             (.jxl, "jxl.distance", { $0.jxl.distance = 16 }),
-            (.jxl, "jxl.decodingSpeed", { $0.jxl.decodingSpeed = 5 }),
+            (.heic, "heic.effort", { $0.heic.effort = 10 }),
         ]
         for (format, name, change) in cases where WritableFormats.all.contains(format) {
             let error = try failure { try WritableFormats.encode(source, as: format, change) }
@@ -226,19 +226,19 @@ struct EncodingTests {
     func dithering() throws {
         let source = try RasterSamples.gradient(128, 96)
         /// The mean difference of blocks of 8 × 8 pixels, which is what is seen from afar.
-        func error(_ dithering: GIFEncodeOptions.Dithering?) throws -> Double {
+        func error(dithers: Bool?) throws -> Double {
             let result = try WritableFormats.decode(
                 WritableFormats.encode(source, as: .gif) {
-                    $0.gif.dithering = dithering
+                    $0.gif.dithers = dithers
                     $0.gif.maximumColors = 16
                 })
             #expect(Set(result.pixels.allColors).count <= 16)
             let box = PixelSize(width: 16, height: 12)
             return RasterSamples.psnr(try result.pixels.resized(to: box), try source.pixels.resized(to: box))
         }
-        let (plain, dithered) = (try error(GIFEncodeOptions.Dithering.none), try error(.errorDiffusion))
+        let (plain, dithered) = (try error(dithers: false), try error(dithers: true))
         #expect(dithered > plain + 3)
-        #expect(try error(nil) == dithered)
+        #expect(try error(dithers: nil) == dithered)
     }
 
     @Test("GIF: dithering leaves holes alone, and animations unless it is asked for")
@@ -254,9 +254,9 @@ struct EncodingTests {
         var properties = Image.Properties()
         properties.hasAlpha = false
         let moving = try #require(Image(frames: frames, properties: properties))
-        let plain = try WritableFormats.encode(moving, as: .gif) { $0.gif.dithering = GIFEncodeOptions.Dithering.none }
+        let plain = try WritableFormats.encode(moving, as: .gif) { $0.gif.dithers = false }
         #expect(try WritableFormats.encode(moving, as: .gif) == plain)
-        #expect(try WritableFormats.encode(moving, as: .gif) { $0.gif.dithering = .errorDiffusion } != plain)
+        #expect(try WritableFormats.encode(moving, as: .gif) { $0.gif.dithers = true } != plain)
     }
 }
 

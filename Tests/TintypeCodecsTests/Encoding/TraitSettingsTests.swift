@@ -37,12 +37,11 @@ struct TraitSettingsTests {
     #endif
 
     #if JXL
-    @Test("JPEG XL: effort, distance, speed of decoding, and showing early")
+    @Test("JPEG XL: effort, distance, and showing early")
     func jxl() throws {
         let image = try RasterSamples.gradient(64, 64)
         let plain = try encode(image, .jxl) { _ in }
         #expect(try encode(image, .jxl) { $0.jxl.effort = 1 } != plain)
-        #expect(try encode(image, .jxl) { $0.jxl.decodingSpeed = 4 } != plain)
         #expect(try encode(image, .jxl) { $0.progressive = true } != plain)
         let near = try encode(image, .jxl, psnr: 40) { $0.jxl.distance = 0.1 }
         let far = try encode(image, .jxl, psnr: 20) { $0.jxl.distance = 8 }
@@ -56,22 +55,21 @@ struct TraitSettingsTests {
     #endif
 
     #if TIFF
-    @Test("TIFF: every compression gives every pixel back", arguments: TIFFEncodeOptions.Compression.allCases)
-    func tiff(compression: TIFFEncodeOptions.Compression) throws {
+    @Test("TIFF gives every pixel back, and is smaller than they are")
+    func tiff() throws {
         let image = try RasterSamples.translucent(64, 48)
-        let data = try WritableFormats.encode(image, as: .tiff) { $0.tiff.compression = compression }
+        let data = try WritableFormats.encode(image, as: .tiff)
         #expect(try WritableFormats.decode(data).pixels == image.pixels)
-        let plain = try WritableFormats.encode(image, as: .tiff) { $0.tiff.compression = .none }
-        #expect(compression == .none ? data == plain : data != plain)
+        #expect(data.count < 64 * 48 * 4)
     }
     #endif
 
     #if HEIF
-    @Test("HEIC: presets and resolution of colour")
+    @Test("HEIC: effort and resolution of colour")
     func heic() throws {
         let image = try RasterSamples.gradient(64, 64)
         let plain = try encode(image, .heic) { _ in }
-        #expect(try encode(image, .heic) { $0.heic.preset = .slow } != plain)
+        #expect(try encode(image, .heic) { $0.heic.effort = 6 } != plain)
         #expect(try encode(image, .heic) { $0.heic.subsampling = .full } != plain)
     }
 

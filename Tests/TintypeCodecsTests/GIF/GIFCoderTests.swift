@@ -192,7 +192,7 @@ struct GIFCoderTests {
     func onDemand() throws {
         let data = twoFrames(second: 2, loop: 0, third: true).data
         let all = try coder.decode(data)
-        let decoder = try coder.frameDecoder(for: data, options: DecodeOptions(), context: DecodeContext())
+        let decoder = try coder.frameDecoder(for: data, options: DecodeOptions(), context: ProcessingContext())
         #expect(decoder.info.frameCount == 3 && decoder.outputSize == all.size)
         for _ in 0..<2 {
             var frames: [ImageFrame] = []
@@ -254,7 +254,7 @@ struct GIFCoderTests {
             let data = gif.unfinished.dropLast(missing)
             let image = try coder.decode(data)
             #expect(image.pixels == whole.pixels && !image.isPartial && !image.hasAlpha)
-            let decoder = try coder.progressiveDecoder(options: DecodeOptions(), context: DecodeContext())
+            let decoder = try coder.progressiveDecoder(options: DecodeOptions(), context: ProcessingContext())
             try decoder.append(data)
             #expect(try decoder.finish().pixels == whole.pixels)
         }
@@ -309,7 +309,7 @@ struct GIFCoderTests {
         let pool = PixelBufferPool(limit: 0)
         for data in [screen.data, frame.data] {
             #expect {
-                try coder.decode(data, options: DecodeOptions(), context: DecodeContext(pool: pool))
+                try coder.decode(data, options: DecodeOptions(), context: ProcessingContext(pool: pool))
             } throws: {
                 ($0 as? ImageError)?.code == .limitExceeded
             }
@@ -321,7 +321,7 @@ struct GIFCoderTests {
     func frameLimits() async throws {
         var gif = TestGIF(1, 1)
         for _ in 0..<5 { gif.frame((0, 0, 1, 1), [0]) }
-        var context = DecodeContext()
+        var context = ProcessingContext()
         context.limits.maximumFrames = 4
         #expect(throws: ImageError.self) { try coder.decode(gif.data, options: DecodeOptions(), context: context) }
         #expect(throws: ImageError.self) {
@@ -337,7 +337,7 @@ struct GIFCoderTests {
 
     @Test("cancelling ends the work")
     func cancellation() throws {
-        let context = DecodeContext(isCancelled: { true })
+        let context = ProcessingContext(isCancelled: { true })
         #expect {
             try coder.decode(twoFrames().data, options: DecodeOptions(), context: context)
         } throws: {

@@ -54,7 +54,7 @@ extension GIFCoderTests {
         for _ in 0..<2 { worse.frame((0, 0, 2, 2), [], codes: damaged) }
         expectCode(.corruptImage) { try coder.decode(worse.data) { $0.allowsPartialImage = true }.decodingAllFrames() }
 
-        let decoder = try coder.progressiveDecoder(options: DecodeOptions(), context: DecodeContext())
+        let decoder = try coder.progressiveDecoder(options: DecodeOptions(), context: ProcessingContext())
         for byte in gif.data {
             try decoder.append(Data([byte]))
             _ = try? decoder.preview()

@@ -22,7 +22,7 @@ struct HEIFItemTests {
         let data = HEIFTestStill(items: items).data
         #expect(throws: ImageError.self, sourceLocation: sourceLocation) { try HEIFCoder().decode(data) }
         do throws(ImageError) {
-            _ = try HEIFCoder().decode(data, options: DecodeOptions(), context: DecodeContext())
+            _ = try HEIFCoder().decode(data, options: DecodeOptions(), context: ProcessingContext())
         } catch { #expect(error.code == code, "\(error.reason)", sourceLocation: sourceLocation) }
     }
 
@@ -122,7 +122,7 @@ struct HEIFItemTests {
         refuses(.corruptImage, [other, tile, try HEIFTestStill.picture(64, 32)])
         refuses(.corruptImage, [other, tile])
         // Tiles of 16,384 pixels for an image of one.
-        var large = DecodeContext()
+        var large = ProcessingContext()
         large.limits.maximumPixels = 1_000
         let data = HEIFTestStill(items: [grid(2, 2, 60, 50, 4), tile]).data
         expectCode(.limitExceeded) { try HEIFCoder().decode(data, options: DecodeOptions(), context: large) }
@@ -155,7 +155,7 @@ struct HEIFItemTests {
                 var data = whole
                 data.replaceSubrange(start..<start + 4, with: TestMovie.number(size))
                 do throws(ImageError) {
-                    _ = try HEIFCoder().decode(data, options: DecodeOptions(), context: DecodeContext())
+                    _ = try HEIFCoder().decode(data, options: DecodeOptions(), context: ProcessingContext())
                 } catch { #expect([.corruptImage, .truncatedImage].contains(error.code), "\(type) \(size)") }
             }
         }

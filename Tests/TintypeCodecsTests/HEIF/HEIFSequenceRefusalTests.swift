@@ -23,7 +23,7 @@ struct HEIFSequenceRefusalTests {
         var last = movie
         last.movieIsLast = true
         TraitCoderChecks.expectTruncation(coder, last.data)
-        var context = DecodeContext()
+        var context = ProcessingContext()
         context.limits.maximumFrames = 7
         expectCode(.limitExceeded) { try coder.decode(movie.data, options: DecodeOptions(), context: context) }
         expectCode(.limitExceeded) { try coder.info(of: movie.data, context: context) }
@@ -54,7 +54,7 @@ struct HEIFSequenceRefusalTests {
         let pictures = try KnownPictures.encode(8, movesForward ? [:] : ["bframes": "2", "b-adapt": "0"])
         let data = TestMovie(tracks: [HEIFTestSequence.track(pictures)]).data
         let whole = try coder.decode(data)
-        let decoder = try coder.progressiveDecoder(options: DecodeOptions(), context: DecodeContext())
+        let decoder = try coder.progressiveDecoder(options: DecodeOptions(), context: ProcessingContext())
         var previews = 0
         for start in stride(from: 0, to: data.count, by: 200) {
             try decoder.append(Data(data[start..<min(data.count, start + 200)]))
@@ -79,13 +79,13 @@ struct HEIFSequenceRefusalTests {
         var (shown, steps) = (0, 0)
         for count in stride(from: 0, through: data.count, by: 50) + [data.count] {
             let part = Data(data.prefix(count))
-            guard let info = try? coder.arrivedInfo(of: part, context: DecodeContext()), info.isAnimated else {
+            guard let info = try? coder.arrivedInfo(of: part, context: ProcessingContext()), info.isAnimated else {
                 continue
             }
             let old = decoder
             decoder =
                 try old
-                ?? coder.arrivingFrameDecoder(for: part, options: DecodeOptions(), context: DecodeContext())
+                ?? coder.arrivingFrameDecoder(for: part, options: DecodeOptions(), context: ProcessingContext())
             try old?.extend(part)
             if shown < info.frameCount { steps += 1 }
             while shown < info.frameCount {
@@ -160,7 +160,8 @@ struct HEIFSequenceRefusalTests {
             let both = behind.data
             #expect(try coder.decode(both).size == PixelSize(width: 32, height: 16))
             #expect(
-                try coder.frameDecoder(for: both, options: DecodeOptions(), context: DecodeContext()).info.frameCount
+                try coder.frameDecoder(for: both, options: DecodeOptions(), context: ProcessingContext()).info
+                    .frameCount
                     == 1)
         }
     }
@@ -185,7 +186,7 @@ struct HEIFSequenceRefusalTests {
     func stillFrames() throws {
         let still = try coder.encode(try RasterSamples.gradient(32, 16), as: .heic, options: EncodeOptions())
         let image = try coder.decode(still)
-        let decoder = try coder.frameDecoder(for: still, options: DecodeOptions(), context: DecodeContext())
+        let decoder = try coder.frameDecoder(for: still, options: DecodeOptions(), context: ProcessingContext())
         for _ in 0..<2 {
             #expect(try decoder.nextFrame() == ImageFrame(pixels: image.pixels))
             #expect(try decoder.nextFrame() == nil)

@@ -104,7 +104,8 @@ struct HEIFSequenceTests {
     /// Any frame is the same whatever was decoded before it.
     private func expectSeeking(_ data: Data, _ image: Image) throws {
         let decoder = try #require(
-            try coder.frameDecoder(for: data, options: DecodeOptions(), context: DecodeContext()) as? HEIFFrameDecoder)
+            try coder.frameDecoder(for: data, options: DecodeOptions(), context: ProcessingContext())
+                as? HEIFFrameDecoder)
         var generator = SeededRandom(seed: 3)
         for _ in 0..<30 {
             let index = Int.random(in: image.frames.indices, using: &generator)

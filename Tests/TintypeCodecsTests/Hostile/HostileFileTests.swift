@@ -38,7 +38,7 @@ struct HostileFileTests {
     func harmless(file: HostileFile) throws {
         let coder = try #require(Self.coder(for: file))
         let data = file.twin()
-        let info = try coder.info(of: data, context: DecodeContext())
+        let info = try coder.info(of: data, context: ProcessingContext())
         let image = try coder.decode(data)
         #expect(image.frames.count == info.frameCount && image.size == info.displaySize && !image.isPartial)
         let small = try coder.decode(data) {

@@ -9,10 +9,10 @@ struct ICOCoderTests {
     /// Stands in for the coder of PNG: answers every image with one blue pixel.
     struct BluePixel: ImageCoder {
         var decodableFormats: Set<ImageFormat> { [.png] }
-        func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
+        func info(of data: Data, context: ProcessingContext) throws(ImageError) -> ImageInfo {
             ImageInfo(format: .png, size: PixelSize(width: 1, height: 1), hasAlpha: true)
         }
-        func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
+        func decode(_ data: Data, options: DecodeOptions, context: ProcessingContext) throws(ImageError) -> Image {
             let buffer = try MutablePixelBuffer(size: PixelSize(width: 1, height: 1))
             buffer.row(0).storeBytes(of: blue, as: SIMD4<UInt8>.self)
             return Image(pixels: buffer.freeze())

@@ -70,7 +70,8 @@ struct GainMapDecodeTests {
         #expect(GainMapParameters(xmp: String(decoding: own, as: UTF8.self))?.channels.count == 1)
         // A source's packet is kept instead.
         let image = try bright().with { $0.metadata.xmp = Data("<x:xmpmeta xmlns:x='adobe:ns:meta/'/>".utf8) }
-        let kept = try coder.encode(image, as: .jpeg, options: EncodeOptions(metadata: .all, encodeToHDR: .gainMap))
+        let kept = try coder.encode(
+            image, as: .jpeg, options: EncodeOptions(keepsMetadata: true, encodeToHDR: .gainMap))
         let packet = try #require(kept.withUnsafeBytes { JPEGSegments($0).xmp })
         #expect(!String(decoding: packet, as: UTF8.self).contains("hdrgm") && JPEGGainMap(of: kept) != nil)
     }
@@ -101,7 +102,7 @@ struct GainMapDecodeTests {
         #expect(small.size == PixelSize(width: 16, height: 12) && small.isHighDynamicRange)
         #expect(small.pixels.format == .rgbaFloat16 && light(small, 15, 3) > 2.5)
         let transformers: [any ImageTransformer] = [
-            .resize(width: 32, height: 24), .crop(width: 32, height: 24, position: .right),
+            .resize(width: 32, height: 24), .crop(width: 32, height: 24, position: .anchor(.right)),
             .flip(horizontally: true), .rotate(degrees: 90), .blur(radius: 1), .circle(), .grayscale(),
         ]
         let image = try coder.decode(data) { $0.decodeToHDR = true }
@@ -116,7 +117,7 @@ struct GainMapDecodeTests {
         }
         var options = DecodeOptions()
         options.decodeToHDR = true
-        let decoder = try coder.progressiveDecoder(options: options, context: DecodeContext())
+        let decoder = try coder.progressiveDecoder(options: options, context: ProcessingContext())
         try decoder.append(Data(data.prefix(data.count / 2)))
         _ = try decoder.preview()
         try decoder.append(Data(data.suffix(from: data.count / 2)))

@@ -9,7 +9,7 @@ import TintypeTesting
 @Suite("JPEG decoding", .timeLimited)
 struct JPEGDecodeTests {
     let coder = JPEGCoder()
-    let context = DecodeContext()
+    let context = ProcessingContext()
 
     private func encoded(_ image: Image, quality: Double = 1, progressive: Bool = false) throws -> Data {
         var options = EncodeOptions(quality: quality)
@@ -96,17 +96,17 @@ struct JPEGDecodeTests {
         ])
     func scale(source: PixelSize, target: PixelSize, eighths: Int) {
         #expect(
-            JPEGScale.eighths(from: source, to: target, quality: .high, isProgressive: false) == eighths)
+            JPEGScale.eighths(from: source, to: target, isFast: false, isProgressive: false) == eighths)
     }
 
     @Test("Issue 3, speed: A fast thumbnail is decoded at its size at least, of a baseline file")
     func fastScale() {
         let source = PixelSize(width: 4000, height: 3000)
         let target = PixelSize(width: 500, height: 375)
-        #expect(JPEGScale.eighths(from: source, to: target, quality: .fast, isProgressive: false) == 1)
-        #expect(JPEGScale.eighths(from: source, to: target, quality: .fast, isProgressive: true) == 2)
+        #expect(JPEGScale.eighths(from: source, to: target, isFast: true, isProgressive: false) == 1)
+        #expect(JPEGScale.eighths(from: source, to: target, isFast: true, isProgressive: true) == 2)
         let larger = PixelSize(width: 501, height: 376)
-        #expect(JPEGScale.eighths(from: source, to: larger, quality: .fast, isProgressive: false) == 2)
+        #expect(JPEGScale.eighths(from: source, to: larger, isFast: true, isProgressive: false) == 2)
     }
 
     @Test("gray is decoded to RGB", .capability("COD-52"))
@@ -142,7 +142,7 @@ struct JPEGDecodeTests {
         let data = HandmadeJPEG(width: 65_500, height: 65_500, values: []).header
         let pool = PixelBufferPool(limit: 0)
         expectCode(.limitExceeded) {
-            try coder.decode(data, options: DecodeOptions(), context: DecodeContext(pool: pool))
+            try coder.decode(data, options: DecodeOptions(), context: ProcessingContext(pool: pool))
         }
         #expect(pool.statistics.allocated == 0)
     }
@@ -154,7 +154,7 @@ struct JPEGDecodeTests {
         limits.maximumBytes = 150_000
         let options = DecodeOptions(thumbnailSize: PixelSize(width: 20, height: 20))
         expectCode(.limitExceeded) {
-            try coder.decode(data, options: options, context: DecodeContext(limits: limits))
+            try coder.decode(data, options: options, context: ProcessingContext(limits: limits))
         }
         #expect(try coder.decode(data, options: options, context: context).size.width == 20)
     }
@@ -312,7 +312,7 @@ struct JPEGDecodeTests {
     func cancellation(progressive: Bool) throws {
         let data = try encoded(RasterSamples.gradient(64, 600), progressive: progressive)
         expectCode(.cancelled) {
-            try coder.decode(data, options: DecodeOptions(), context: DecodeContext(isCancelled: { true }))
+            try coder.decode(data, options: DecodeOptions(), context: ProcessingContext(isCancelled: { true }))
         }
     }
 

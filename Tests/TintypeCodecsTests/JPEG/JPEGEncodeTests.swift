@@ -9,7 +9,7 @@ import TintypeTesting
 @Suite("JPEG encoding", .timeLimited)
 struct JPEGEncodeTests {
     let coder = JPEGCoder()
-    let context = DecodeContext()
+    let context = ProcessingContext()
 
     private func roundTrip(_ image: Image, _ options: EncodeOptions) throws -> Image {
         try coder.decode(

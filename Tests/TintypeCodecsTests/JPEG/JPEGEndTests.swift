@@ -11,7 +11,7 @@ struct JPEGEndTests {
     let coder = JPEGCoder()
 
     private func arriving(_ data: Data) throws -> Image {
-        let decoder = try coder.progressiveDecoder(options: DecodeOptions(), context: DecodeContext())
+        let decoder = try coder.progressiveDecoder(options: DecodeOptions(), context: ProcessingContext())
         for start in stride(from: 0, to: data.count, by: 700) {
             try? decoder.append(Data(data[start..<min(data.count, start + 700)]))
             _ = try? decoder.preview()
@@ -74,7 +74,8 @@ struct JPEGEndTests {
         for junk in [[0x00, 0x09], Array("junk".utf8), [0xFF, 0xFF]] as [[UInt8]] {
             let odd = data.prefix(2) + junk + data.dropFirst(2)
             #expect(ImageFormat(sniffing: Data(odd)) == .jpeg)
-            let image = try ImageCoders([coder]).decode(Data(odd), options: DecodeOptions(), context: DecodeContext())
+            let image = try ImageCoders([coder]).decode(
+                Data(odd), options: DecodeOptions(), context: ProcessingContext())
             #expect(try image.pixels == coder.decode(data).pixels)
         }
         let error = #expect(throws: ImageError.self) { try coder.decode(Data([0xFF, 0xD8, 1, 2, 3])) }

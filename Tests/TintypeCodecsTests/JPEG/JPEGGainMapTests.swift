@@ -187,7 +187,7 @@ struct JPEGGainMapTests {
             var limits = DecodeLimits()
             limits.maximumPixels = min(limits.maximumPixels, limit)
             do throws(ImageError) {
-                _ = try gainMap.applied(to: image, context: DecodeContext(limits: limits))
+                _ = try gainMap.applied(to: image, context: ProcessingContext(limits: limits))
                 return nil
             } catch {
                 return error.code

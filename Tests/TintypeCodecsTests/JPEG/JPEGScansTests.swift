@@ -8,7 +8,7 @@ import TintypeTesting
 
 @Suite("JPEG, scans that a thumbnail does not need", .timeLimited)
 struct JPEGScansTests {
-    let context = DecodeContext()
+    let context = ProcessingContext()
 
     /// A progressive file: with colours at half the resolution below a quality of 0.95.
     private func file(_ width: Int, _ height: Int, quality: Double = 0.9) throws -> Data {
@@ -19,10 +19,10 @@ struct JPEGScansTests {
     }
 
     private func thumbnail(
-        _ data: Data, _ side: Int, _ quality: ThumbnailQuality = .high, skips: Bool = true, isPartial: Bool = false
+        _ data: Data, _ side: Int, isFast: Bool = false, skips: Bool = true, isPartial: Bool = false
     ) throws(ImageError) -> Image {
         var options = DecodeOptions(thumbnailSize: PixelSize(width: side, height: side))
-        options.thumbnailQuality = quality
+        options.prefersFastThumbnail = isFast
         options.allowsPartialImage = isPartial
         return try data.withBytes { bytes throws(ImageError) in
             try JPEGDecoder(
@@ -46,11 +46,11 @@ struct JPEGScansTests {
         for (quality, keepsColors) in [(0.9, true), (0.97, false)] {
             let data = try file(64, 64, quality: quality)
             let scans = try #require(self.scans(data))
-            for (scan, isKept) in zip(scans.scans, scans.keeps(eighths: 1, quality: .high)) {
+            for (scan, isKept) in zip(scans.scans, scans.keeps(eighths: 1, isFast: false)) {
                 #expect(isKept == (scan.isMeans || keepsColors && !scan.components.contains(0)))
             }
-            #expect(scans.keeps(eighths: 2, quality: .high).allSatisfy { $0 })
-            #expect(scans.keeps(eighths: 8, quality: .fast).allSatisfy { $0 })
+            #expect(scans.keeps(eighths: 2, isFast: false).allSatisfy { $0 })
+            #expect(scans.keeps(eighths: 8, isFast: true).allSatisfy { $0 })
         }
     }
 
@@ -59,17 +59,17 @@ struct JPEGScansTests {
         let data = try file(400, 300)
         for side in [40, 90] {
             let high = try thumbnail(data, side)
-            let fast = try thumbnail(data, side, .fast)
+            let fast = try thumbnail(data, side, isFast: true)
             #expect(fast.size == high.size)
             #expect(fast.pixels != high.pixels)
             #expect(!fast.isPartial)
             #expect(RasterSamples.psnr(fast.pixels, high.pixels) > 40)
         }
-        let file = data.withUnsafeBytes { JPEGScans($0)?.file(of: $0, eighths: 2, quality: .fast) }
+        let file = data.withUnsafeBytes { JPEGScans($0)?.file(of: $0, eighths: 2, isFast: true) }
         let kept = try #require(file)
         #expect(kept.count < data.count * 2 / 3)
         // At its full size nothing is left out.
-        #expect(try thumbnail(data, 400, .fast).pixels == thumbnail(data, 400).pixels)
+        #expect(try thumbnail(data, 400, isFast: true).pixels == thumbnail(data, 400).pixels)
     }
 
     @Test("A refinement that is needed keeps what it refines, of the same component alone")
@@ -83,12 +83,12 @@ struct JPEGScansTests {
         #expect(scans.scans.map(\.isRefinement) == [false, false, false, true, true, false, true])
         #expect(scans.scans.map(\.missingBits) == [0, 3, 3, 2, 1, 1, 0])
         // The refinement to the second bit counts, and with it the band above.
-        #expect(scans.keeps(eighths: 2, quality: .fast) == [true, true, true, true, false, false, false])
+        #expect(scans.keeps(eighths: 2, isFast: true) == [true, true, true, true, false, false, false])
         // Both components have the full resolution.
-        #expect(scans.keeps(eighths: 1, quality: .high) == [true] + Array(repeating: false, count: 6))
+        #expect(scans.keeps(eighths: 1, isFast: false) == [true] + Array(repeating: false, count: 6))
         let few = try #require(
             self.scans(Self.file([([1, 2], 0, 0, 0), ([1], 1, 5, 2), ([1], 6, 63, 2), ([1], 1, 63, 0x21)])))
-        #expect(few.keeps(eighths: 2, quality: .fast) == [true, true, false, false])
+        #expect(few.keeps(eighths: 2, isFast: true) == [true, true, false, false])
     }
 
     @Test("What stands between scans is kept: tables, restarts and the markers of applications")
@@ -98,7 +98,7 @@ struct JPEGScansTests {
             data: [0x12, 0xFF, 0x00, 0xFF, 0xD0, 0xFF, 0xD7, 0x34])
         let scans = try #require(self.scans(data))
         #expect(scans.scans.count == 3)
-        let kept = data.withUnsafeBytes { scans.file(of: $0, eighths: 1, quality: .high) }
+        let kept = data.withUnsafeBytes { scans.file(of: $0, eighths: 1, isFast: false) }
         #expect(kept == Self.file([([1], 0, 0, 0)], data: [0x12, 0xFF, 0x00, 0xFF, 0xD0, 0xFF, 0xD7, 0x34], tables: 3))
     }
 
@@ -125,11 +125,11 @@ struct JPEGScansTests {
                 round % 3 == 0
                 ? Data(data.prefix(Int.random(in: 20..<data.count, using: &random)))
                 : data.damaged(1 + round % 5, from: 2, using: &random)
-            for quality in [ThumbnailQuality.high, .fast] {
-                _ = try? thumbnail(broken, [8, 20, 40][round % 3], quality, isPartial: round % 2 == 0)
+            for isFast in [false, true] {
+                _ = try? thumbnail(broken, [8, 20, 40][round % 3], isFast: isFast, isPartial: round % 2 == 0)
             }
             guard round % 3 == 0 else { continue }
-            let outcome = Result { () throws(ImageError) -> Image in try thumbnail(broken, 8, .fast) }
+            let outcome = Result { () throws(ImageError) -> Image in try thumbnail(broken, 8, isFast: true) }
             let reference = Result { () throws(ImageError) -> Image in try thumbnail(broken, 8, skips: false) }
             guard case .failure(let error) = outcome, case .failure(let other) = reference else {
                 Issue.record("an image was made of \(broken.count) of \(data.count) bytes")
@@ -141,7 +141,7 @@ struct JPEGScansTests {
 
     @Test("Coefficients over the limit are refused before memory is taken", .capability("3.1"))
     func limit() throws {
-        var context = DecodeContext()
+        var context = ProcessingContext()
         context.limits.maximumBytes = 200_000
         let data = try file(400, 300)
         let options = DecodeOptions(thumbnailSize: PixelSize(width: 30, height: 30))

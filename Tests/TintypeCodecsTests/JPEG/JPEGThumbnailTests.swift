@@ -13,7 +13,7 @@ struct JPEGThumbnailTests {
 
     /// - Parameter isDirect: false decodes with libjpeg-turbo.
     private func thumbnail(
-        _ data: Data, _ options: DecodeOptions, context: DecodeContext = DecodeContext(), isDirect: Bool = true
+        _ data: Data, _ options: DecodeOptions, context: ProcessingContext = ProcessingContext(), isDirect: Bool = true
     ) throws(ImageError) -> Image {
         try data.withBytes { bytes throws(ImageError) in
             try JPEGDecoder(
@@ -28,7 +28,7 @@ struct JPEGThumbnailTests {
 
     /// Returns a thumbnail that libjpeg-turbo has no part in; `nil` if it would have.
     private func direct(
-        _ data: Data, _ options: DecodeOptions, context: DecodeContext = DecodeContext()
+        _ data: Data, _ options: DecodeOptions, context: ProcessingContext = ProcessingContext()
     ) throws -> Image? {
         let bytes = Array(data)
         let segments = data.withUnsafeBytes { JPEGSegments($0) }
@@ -47,7 +47,7 @@ struct JPEGThumbnailTests {
         for progressive in [false, true] {
             let data = try Files.file(image, quality: 0.95, subsampling, progressive: progressive)
             let small = try #require(try direct(data, box(side)))
-            let full = try JPEGCoder().decode(data, options: DecodeOptions(), context: DecodeContext())
+            let full = try JPEGCoder().decode(data, options: DecodeOptions(), context: ProcessingContext())
             let size = PixelSize(width: 1_203, height: 899).scaled(into: PixelSize(width: side, height: side))
             #expect(small.size == size)
             #expect(RasterSamples.psnr(small.pixels, try full.pixels.resized(to: size)) > 50)
@@ -145,8 +145,8 @@ struct JPEGThumbnailTests {
         let data = try Files.file(RasterSamples.gradient(400, 300), quality: 0.8)
         var limits = DecodeLimits()
         limits.maximumPixels = 1_000
-        #expect(throws: ImageError.self) { try direct(data, box(40), context: DecodeContext(limits: limits)) }
-        let cancelled = DecodeContext(isCancelled: { true })
+        #expect(throws: ImageError.self) { try direct(data, box(40), context: ProcessingContext(limits: limits)) }
+        let cancelled = ProcessingContext(isCancelled: { true })
         #expect(throws: ImageError.self) { try direct(data, box(40), context: cancelled) }
     }
 
@@ -155,7 +155,7 @@ struct JPEGThumbnailTests {
         for (width, height, side) in [(2_000, 9, 50), (7, 900, 20), (1_500, 1_500, 1), (1_500, 1_000, 3)] {
             let data = try Files.file(RasterSamples.gradient(width, height), quality: 0.9, .full)
             let image = try thumbnail(data, box(side))
-            let full = try JPEGCoder().decode(data, options: DecodeOptions(), context: DecodeContext())
+            let full = try JPEGCoder().decode(data, options: DecodeOptions(), context: ProcessingContext())
             let other = try full.pixels.resized(to: image.size)
             #expect(RasterSamples.psnr(image.pixels, other) > 45, "\(width)x\(height)")
         }
@@ -166,14 +166,14 @@ struct JPEGThumbnailTests {
         arguments: [false, true], [false, true])
     func arriving(showsPreviews: Bool, progressive: Bool) throws {
         let data = try Files.file(Files.picture(700, 500, noise: 40), quality: 0.9, progressive: progressive)
-        let decoder = try JPEGCoder().progressiveDecoder(options: box(60), context: DecodeContext())
+        let decoder = try JPEGCoder().progressiveDecoder(options: box(60), context: ProcessingContext())
         var previews = 0
         for start in stride(from: 0, to: data.count, by: 20_000) {
             try decoder.append(data[start..<min(data.count, start + 20_000)])
             if showsPreviews, try decoder.preview() != nil { previews += 1 }
         }
         let image = try decoder.finish()
-        let whole = try JPEGCoder().decode(data, options: box(60), context: DecodeContext())
+        let whole = try JPEGCoder().decode(data, options: box(60), context: ProcessingContext())
         #expect(whole.pixels == (try direct(data, box(60))?.pixels))
         #expect(image.properties == whole.properties)
         #expect(image.pixels == whole.pixels)

@@ -27,7 +27,7 @@ struct LargeImageTests {
         options.thumbnailSize = PixelSize(width: 400, height: 400)
         for (shortestScan, coder) in [(JPEGThumbnail.shortestScan, "direct"), (nil, "libjpeg")] as [(Int?, String)] {
             let (pool, budget) = (PixelBufferPool(limit: .megabytes(64)), DecodeBudget(limit: .megabytes(64)))
-            let context = DecodeContext(pool: pool, budget: budget)
+            let context = ProcessingContext(pool: pool, budget: budget)
             let image = try data.withBytes { bytes throws(ImageError) in
                 var decoder = JPEGDecoder(segments: JPEGSegments(bytes), options: options, context: context)
                 decoder.shortestScan = shortestScan
@@ -39,7 +39,7 @@ struct LargeImageTests {
         }
         // The whole image doesn't fit: it waits until it is alone, and is 400 MB.
         let budget = DecodeBudget(limit: .megabytes(64))
-        let cost = try JPEGCoder().info(of: data, context: DecodeContext()).size.pixelCount * 4
+        let cost = try JPEGCoder().info(of: data, context: ProcessingContext()).size.pixelCount * 4
         #expect(cost > budget.limit.bytes * 5)
     }
 }

@@ -41,7 +41,7 @@ struct JXLCoderTests {
         #expect(image.size == PixelSize(width: 16, height: 16))
         // The image begins at column 100 and row 50 of the frame.
         #expect(image.pixels[0, 0] == [100, 50, 7, 255] && image.pixels[15, 15] == [115, 65, 7, 255])
-        var context = DecodeContext()
+        var context = ProcessingContext()
         context.limits.maximumPixels = 256 * 200
         #expect(throws: Never.self) { try coder.decode(data, options: DecodeOptions(), context: context) }
         context.limits.maximumPixels -= 1
@@ -99,7 +99,7 @@ struct JXLCoderTests {
         #expect(info.frameDurations == image.frames.map(\.duration))
         let decoded = try coder.decode(data)
         #expect(decoded.frames == image.frames && decoded.loopCount == loopCount)
-        let decoder = try coder.frameDecoder(for: data, options: DecodeOptions(), context: DecodeContext())
+        let decoder = try coder.frameDecoder(for: data, options: DecodeOptions(), context: ProcessingContext())
         _ = try decoder.nextFrame()
         try decoder.rewind()
         for frame in image.frames { #expect(try decoder.nextFrame() == frame) }
@@ -142,7 +142,7 @@ struct JXLCoderTests {
             _ = dirty.freeze()
             var options = DecodeOptions()
             options.allowsPartialImage = true
-            let again = try coder.decode(cut, options: options, context: DecodeContext(pool: pool))
+            let again = try coder.decode(cut, options: options, context: ProcessingContext(pool: pool))
             #expect(again.pixels == partial.pixels && pool.statistics.reused > 0)
         }
     }
@@ -153,7 +153,7 @@ struct JXLCoderTests {
     func progressive(lossless: Bool) throws {
         let data = try encode(try large(), lossless: lossless)
         let whole = try coder.decode(data)
-        let decoder = try coder.progressiveDecoder(options: DecodeOptions(), context: DecodeContext())
+        let decoder = try coder.progressiveDecoder(options: DecodeOptions(), context: ProcessingContext())
         var quality: [Double] = []
         for start in stride(from: 0, to: data.count, by: data.count / 10 + 1) {
             try decoder.append(data[start..<min(start + data.count / 10 + 1, data.count)])
@@ -208,7 +208,7 @@ struct JXLCoderTests {
         let data = try encode(try RasterSamples.gradient(64, 64))
         TraitCoderChecks.expectLimits(coder, data)
         TraitCoderChecks.expectTruncation(coder, data)
-        var context = DecodeContext()
+        var context = ProcessingContext()
         context.limits.maximumFrames = 2
         let moving = try encode(try animation())
         expectCode(.limitExceeded) { try coder.decode(moving, options: DecodeOptions(), context: context) }

@@ -22,7 +22,7 @@ struct MetadataInfoTests {
         arguments: WritableFormats.withMetadata)
     func header(format: ImageFormat) throws {
         let image = try RasterSamples.gradient(40, 30).with { $0.metadata = ImageMetadata(exif: exif, xmp: xmp) }
-        let data = try WritableFormats.encode(image, as: format) { $0.metadata = .all }
+        let data = try WritableFormats.encode(image, as: format) { $0.keepsMetadata = true }
         let info = try WritableFormats.coders.info(data)
         let fields = info.metadata.fields
         #expect(info.metadata == (try WritableFormats.decode(data).metadata))
@@ -36,10 +36,11 @@ struct MetadataInfoTests {
         arguments: WritableFormats.withMetadata)
     func cut(format: ImageFormat) throws {
         let image = try RasterSamples.gradient(400, 300).with { $0.metadata = ImageMetadata(exif: exif, xmp: xmp) }
-        let data = try WritableFormats.encode(image, as: format) { $0.metadata = .all }
+        let data = try WritableFormats.encode(image, as: format) { $0.keepsMetadata = true }
         for count in stride(from: 0, to: data.count, by: 97) {
             do throws(ImageError) {
-                let info = try WritableFormats.coders.info(of: data.prefix(count), hint: nil, context: DecodeContext())
+                let info = try WritableFormats.coders.info(
+                    of: data.prefix(count), hint: nil, context: ProcessingContext())
                 #expect([ImageMetadata().exif, image.metadata.exif].contains(info.metadata.exif) || format == .tiff)
             } catch {
                 #expect(error.stage == .decode)

@@ -9,7 +9,7 @@ import TintypeImages
 struct PNGAnimationTests {
     typealias Frame = HandmadeAnimation.Frame
     let coder = PNGCoder()
-    let context = DecodeContext()
+    let context = ProcessingContext()
 
     private func decode(_ animation: HandmadeAnimation, _ options: DecodeOptions = DecodeOptions()) throws -> Image {
         try coder.decode(animation.data, options: options, context: context)
@@ -174,12 +174,12 @@ struct PNGAnimationTests {
         var limits = DecodeLimits()
         limits.maximumFrames = 1
         expectCode(.limitExceeded) {
-            try coder.decode(Self.twoFrames.data, options: DecodeOptions(), context: DecodeContext(limits: limits))
+            try coder.decode(Self.twoFrames.data, options: DecodeOptions(), context: ProcessingContext(limits: limits))
         }
         limits = DecodeLimits()
         limits.maximumBytes = 100
         expectCode(.limitExceeded) {
-            try coder.decode(Self.twoFrames.data, options: DecodeOptions(), context: DecodeContext(limits: limits))
+            try coder.decode(Self.twoFrames.data, options: DecodeOptions(), context: ProcessingContext(limits: limits))
         }
     }
 }

@@ -9,7 +9,7 @@ import TintypeTesting
 @Suite("PNG decoding", .timeLimited)
 struct PNGDecodeTests {
     let coder = PNGCoder()
-    let context = DecodeContext()
+    let context = ProcessingContext()
 
     private func decode(_ data: Data, _ options: DecodeOptions = DecodeOptions()) throws -> Image {
         try coder.decode(data, options: options, context: context)
@@ -165,7 +165,7 @@ struct PNGDecodeTests {
         let file = HandmadePNG(width: 2_000_000_000, height: 2_000_000_000, colorType: 6, rows: [[0]])
         let pool = PixelBufferPool(limit: 0)
         expectCode(.limitExceeded) {
-            try coder.decode(file.data, options: DecodeOptions(), context: DecodeContext(pool: pool))
+            try coder.decode(file.data, options: DecodeOptions(), context: ProcessingContext(pool: pool))
         }
         #expect(pool.statistics.allocated == 0)
         expectCode(.corruptImage) {
@@ -183,7 +183,7 @@ struct PNGDecodeTests {
         expectCode(.limitExceeded) {
             try coder.decode(
                 data, options: DecodeOptions(thumbnailSize: PixelSize(width: 8, height: 8)),
-                context: DecodeContext(limits: limits))
+                context: ProcessingContext(limits: limits))
         }
     }
 
@@ -251,7 +251,7 @@ struct PNGDecodeTests {
     func cancellation() throws {
         let data = try coder.encode(RasterSamples.gradient(8, 200), as: .png, options: EncodeOptions())
         expectCode(.cancelled) {
-            try coder.decode(data, options: DecodeOptions(), context: DecodeContext(isCancelled: { true }))
+            try coder.decode(data, options: DecodeOptions(), context: ProcessingContext(isCancelled: { true }))
         }
     }
 }

@@ -11,7 +11,7 @@ struct PNGEncodeTests {
 
     private func roundTrip(_ image: Image, _ options: EncodeOptions = EncodeOptions()) throws -> Image {
         try coder.decode(
-            coder.encode(image, as: .png, options: options), options: DecodeOptions(), context: DecodeContext())
+            coder.encode(image, as: .png, options: options), options: DecodeOptions(), context: ProcessingContext())
     }
 
     @Test("Pixels come back exactly, with alpha and without, plain and interlaced", arguments: [true, false])

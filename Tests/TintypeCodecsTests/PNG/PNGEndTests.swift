@@ -12,7 +12,7 @@ struct PNGEndTests {
     let coder = PNGCoder()
 
     private func arriving(_ data: Data, _ options: DecodeOptions = DecodeOptions()) throws -> Image {
-        let decoder = try coder.progressiveDecoder(options: options, context: DecodeContext())
+        let decoder = try coder.progressiveDecoder(options: options, context: ProcessingContext())
         // Bytes that make no sense to libpng may still be an image.
         try? decoder.append(data)
         return try decoder.finish()
@@ -110,7 +110,7 @@ struct PNGEndTests {
             let isTransparent = (0..<200).contains { part.pixels[63, $0].w < 255 }
             #expect(part.isPartial && part.hasAlpha == isTransparent, "\(count) bytes")
             seen.insert(isTransparent)
-            let decoder = try coder.progressiveDecoder(options: DecodeOptions(), context: DecodeContext())
+            let decoder = try coder.progressiveDecoder(options: DecodeOptions(), context: ProcessingContext())
             try decoder.append(cut)
             guard let preview = try decoder.preview() else { continue }
             #expect(preview.hasAlpha == (0..<200).contains { preview.pixels[63, $0].w < 255 }, "\(count) bytes")
@@ -155,7 +155,7 @@ struct PNGEndTests {
         for isFirstOnly in [false, true] {
             var options = DecodeOptions()
             options.firstFrameOnly = isFirstOnly
-            let decoder = try coder.progressiveDecoder(options: options, context: DecodeContext())
+            let decoder = try coder.progressiveDecoder(options: options, context: ProcessingContext())
             var shown: Image?
             for byte in data {
                 try decoder.append(Data([byte]))

@@ -49,7 +49,7 @@ struct PNGProfileTests {
         #expect(wanted != SIMD4(10, 60, 120, 255))
         #expect(RasterSamples.distance(try coder.decode(file).pixels[0, 0], wanted) <= 1)
         #expect(try coder.info(file).colorProfile == "any name")
-        let decoder = try coder.progressiveDecoder(options: DecodeOptions(), context: DecodeContext())
+        let decoder = try coder.progressiveDecoder(options: DecodeOptions(), context: ProcessingContext())
         try decoder.append(file)
         #expect(RasterSamples.distance(try decoder.finish().pixels[0, 0], wanted) <= 1)
     }
@@ -69,7 +69,7 @@ struct PNGProfileTests {
                 #expect(try coder.info(file).colorProfile == name)
                 let color = SIMD4(wanted[0], wanted[1], wanted[2], 255)
                 #expect(RasterSamples.distance(try coder.decode(file).pixels[0, 0], color) <= 1, "\(points)")
-                let decoder = try coder.progressiveDecoder(options: DecodeOptions(), context: DecodeContext())
+                let decoder = try coder.progressiveDecoder(options: DecodeOptions(), context: ProcessingContext())
                 try decoder.append(file)
                 #expect(RasterSamples.distance(try decoder.finish().pixels[0, 0], color) <= 1, "\(points)")
             }
@@ -99,7 +99,7 @@ struct PNGProfileTests {
         let kept = try coder.decode(file) { ($0.decodeToHDR, $0.keepsColorSpace) = (true, true) }
         #expect(kept.pixels.format == .rgba16 && kept.colorSpace.name.hasPrefix("BT.2020"))
         #expect(abs(Double(kept.pixels.component(x: 0, y: 0).x) - value) < 0.0001)
-        let decoder = try coder.progressiveDecoder(options: DecodeOptions(), context: DecodeContext())
+        let decoder = try coder.progressiveDecoder(options: DecodeOptions(), context: ProcessingContext())
         for byte in file {
             try decoder.append(Data([byte]))
             #expect(try decoder.preview() == nil)
@@ -165,7 +165,7 @@ struct PNGProfileTests {
         let image = try coder.decode(file.data)
         #expect(image.pixels.format == .rgba8)
         #expect(Set((0..<width).map { image.pixels[$0, 0].y }).count >= 85)
-        let decoder = try coder.progressiveDecoder(options: DecodeOptions(), context: DecodeContext())
+        let decoder = try coder.progressiveDecoder(options: DecodeOptions(), context: ProcessingContext())
         try decoder.append(file.data)
         #expect(try decoder.finish().pixels == image.pixels)
     }

@@ -9,7 +9,7 @@ import TintypeTesting
 /// What is unpacked at once is compared with what libpng makes of the same bytes.
 @Suite("PNG, unpacked at once", .timeLimited)
 struct PNGUnpackedRowsTests {
-    let context = DecodeContext()
+    let context = ProcessingContext()
 
     private func decode(
         _ data: Data, atOnce: Bool, _ change: (inout DecodeOptions) -> Void = { _ in }

@@ -99,7 +99,7 @@ struct ProgressiveDecodeTests {
     private func feed(
         _ data: Data, _ options: DecodeOptions, chunk: Int, coder: any ProgressiveImageCoder
     ) throws -> (previews: [Image], final: Image) {
-        let decoder = try coder.progressiveDecoder(options: options, context: DecodeContext())
+        let decoder = try coder.progressiveDecoder(options: options, context: ProcessingContext())
         var previews: [Image] = []
         for start in stride(from: 0, to: data.count, by: chunk) {
             // A slice, so that nobody counts on an index of zero.
@@ -113,7 +113,7 @@ struct ProgressiveDecodeTests {
     @Test("the final image is what decoding the whole gives, for any chunks", arguments: Sample.allCases, variants)
     func identical(sample: Sample, options: DecodeOptions) throws {
         let data = try sample.data()
-        let whole = try coders.decode(data, options: options, context: DecodeContext())
+        let whole = try coders.decode(data, options: options, context: ProcessingContext())
         for chunk in [data.count / 12 + 1, 997, 1 << 20] {
             let final = try feed(data, options, chunk: chunk, coder: coders).final
             #expect(final.frames == whole.frames, "chunks of \(chunk)")
@@ -124,9 +124,9 @@ struct ProgressiveDecodeTests {
     @Test("byte by byte", arguments: Sample.allCases)
     func bytes(sample: Sample) throws {
         let data = try sample.data()
-        let decoder = try coders.progressiveDecoder(options: DecodeOptions(), context: DecodeContext())
+        let decoder = try coders.progressiveDecoder(options: DecodeOptions(), context: ProcessingContext())
         for byte in data { try decoder.append(Data([byte])) }
-        let whole = try coders.decode(data, options: DecodeOptions(), context: DecodeContext())
+        let whole = try coders.decode(data, options: DecodeOptions(), context: ProcessingContext())
         #expect(try decoder.finish().frames == whole.frames)
     }
 
@@ -214,7 +214,7 @@ struct ProgressiveDecodeTests {
             for isAllowed in [false, true] {
                 var options = DecodeOptions()
                 options.allowsPartialImage = isAllowed
-                let whole = Result { try coders.decode(part, options: options, context: DecodeContext()) }
+                let whole = Result { try coders.decode(part, options: options, context: ProcessingContext()) }
                 let fed = Result { try feed(part, options, chunk: 500, coder: coders).final }
                 switch (whole, fed) {
                 case (.success(let whole), .success(let fed)):
@@ -231,7 +231,7 @@ struct ProgressiveDecodeTests {
     @Test("limits are kept before memory is taken", arguments: Sample.allCases)
     func limits(sample: Sample) throws {
         let pool = PixelBufferPool(limit: 0)
-        var context = DecodeContext(pool: pool)
+        var context = ProcessingContext(pool: pool)
         context.limits.maximumPixels = 99
         let decoder = try coders.progressiveDecoder(options: DecodeOptions(), context: context)
         try decoder.append(sample.data())
@@ -243,7 +243,7 @@ struct ProgressiveDecodeTests {
     @Test("cancellation ends the work")
     func cancellation() throws {
         let data = try Sample.progressiveJPEG.data()
-        let context = DecodeContext(isCancelled: { true })
+        let context = ProcessingContext(isCancelled: { true })
         let decoder = try coders.progressiveDecoder(options: DecodeOptions(), context: context)
         expectCode(.cancelled) {
             try decoder.append(data)
@@ -256,7 +256,7 @@ struct ProgressiveDecodeTests {
         let data = try sample.data()
         var generator = SeededRandom(seed: 11)
         var options = DecodeOptions()
-        var context = DecodeContext()
+        var context = ProcessingContext()
         context.limits.maximumPixels = 1 << 20
         for round in 0..<40 {
             let damaged = data.damaged(3, using: &generator)
@@ -280,7 +280,7 @@ struct ProgressiveDecodeTests {
         let (previews, final) = try feed(data, DecodeOptions(), chunk: 100, coder: coders)
         #expect(previews.isEmpty)
         #expect(try final.pixels == RasterSamples.quarters(20, 20).pixels)
-        let decoder = try coders.progressiveDecoder(options: DecodeOptions(), context: DecodeContext())
+        let decoder = try coders.progressiveDecoder(options: DecodeOptions(), context: ProcessingContext())
         try decoder.append(Data(repeating: 7, count: 9_000))
         expectCode(.unknownFormat) { try decoder.finish() }
     }

@@ -59,11 +59,11 @@ struct RAWCoderTests {
         let data = try quarters()
         #expect(ImageFormat(sniffing: data) == .tiff)
         let coders = ImageCoders([coder])
-        #expect(throws: ImageError.self) { try coders.info(of: data, context: DecodeContext()) }
-        #expect(try coders.info(of: data, hint: .raw, context: DecodeContext()).format == .raw)
+        #expect(throws: ImageError.self) { try coders.info(of: data, context: ProcessingContext()) }
+        #expect(try coders.info(of: data, hint: .raw, context: ProcessingContext()).format == .raw)
         var options = DecodeOptions()
         options.formatHint = .raw
-        #expect(try coders.decode(data, options: options, context: DecodeContext()).format == .raw)
+        #expect(try coders.decode(data, options: options, context: ProcessingContext()).format == .raw)
     }
 
     #if TIFF
@@ -75,18 +75,18 @@ struct RAWCoderTests {
         let coders = ImageCoders([TIFFCoder(), coder])
         var options = DecodeOptions()
         options.formatHint = .raw
-        #expect(try coders.decode(plain, options: options, context: DecodeContext()).format == .tiff)
+        #expect(try coders.decode(plain, options: options, context: ProcessingContext()).format == .tiff)
         let camera = try quarters { $0.preview = try preview(128, 96) }
-        #expect(try coders.decode(camera, options: options, context: DecodeContext()).format == .raw)
+        #expect(try coders.decode(camera, options: options, context: ProcessingContext()).format == .raw)
         // Without a hint the first directory is a TIFF of the sensor's numbers, which only a camera's coder can read.
         options.formatHint = nil
-        expectCode(.formatNotEnabled) { try coders.info(of: camera, context: DecodeContext()) }
-        expectCode(.formatNotEnabled) { try coders.decode(camera, options: options, context: DecodeContext()) }
+        expectCode(.formatNotEnabled) { try coders.info(of: camera, context: ProcessingContext()) }
+        expectCode(.formatNotEnabled) { try coders.decode(camera, options: options, context: ProcessingContext()) }
         // As cameras write it: the first directory is that of a small picture.
         var first = HandmadeTIFF(8, 6)
         first.photometric = 2
         let small = first.data(Array(repeating: [200, 100, 50], count: 48))
-        let shown = try coders.decode(small, options: options, context: DecodeContext())
+        let shown = try coders.decode(small, options: options, context: ProcessingContext())
         #expect(shown.format == .tiff && isPreview(shown))
     }
     #endif

@@ -40,7 +40,7 @@ struct SVGCoderTests {
         #expect(image.isVector && !image.isAnimated && image.format == .svg)
         #expect(try coder.info(data).frameCount == 1)
         let coders = ImageCoders([coder])
-        #expect(try coders.frameDecoder(for: data, options: DecodeOptions(), context: DecodeContext()) == nil)
+        #expect(try coders.frameDecoder(for: data, options: DecodeOptions(), context: ProcessingContext()) == nil)
         let bitmap = try image.transformed(HalfSize())
         #expect(bitmap.size.width == 10 && bitmap.isTransformed)
     }
@@ -231,17 +231,17 @@ struct SVGCoderTests {
         }
         let drawing = try coder.decode(svg("width='64' height='64'", "<rect width='64' height='64' fill='#0f0'/>"))
         let png = try PNGCoder().encode(drawing, as: .png, options: EncodeOptions())
-        var small = DecodeContext()
+        var small = ProcessingContext()
         small.limits.maximumPixels = 1_000
         expectCode(.limitExceeded) { try coder.decode(document("image/png", png), options: .init(), context: small) }
-        var few = DecodeContext()
+        var few = ProcessingContext()
         few.limits.maximumBytes = 100_000
         #expect(try coder.decode(document("image/png", png), options: .init(), context: few).pixels[2, 2] == green)
         expectCode(.limitExceeded) {
             try coder.decode(document("image/png", png, times: 4), options: .init(), context: few)
         }
         // Sizes that no sum holds, where a program has no limits.
-        var unlimited = DecodeContext()
+        var unlimited = ProcessingContext()
         unlimited.limits.maximumPixels = .max
         unlimited.limits.maximumBytes = .unlimited
         let huge = HandmadePNG(width: 1_300_000_000, height: 1_300_000_000, bitDepth: 8, colorType: 0, rows: [[0]])

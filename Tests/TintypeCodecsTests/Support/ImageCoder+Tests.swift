@@ -5,18 +5,18 @@ import TintypeImages
 import TintypeTesting
 
 extension ImageCoder {
-    func info(_ data: Data) throws -> ImageInfo { try info(of: data, context: DecodeContext()) }
+    func info(_ data: Data) throws -> ImageInfo { try info(of: data, context: ProcessingContext()) }
 
     func decode(_ data: Data, _ change: (inout DecodeOptions) -> Void) throws -> Image {
         var options = DecodeOptions()
         change(&options)
-        return try decode(data, options: options, context: DecodeContext())
+        return try decode(data, options: options, context: ProcessingContext())
     }
 
     /// Decodes hundreds of damaged copies: each must end in an image or in an error of the type, and none may crash.
     func survives(damageTo data: Data, cases: Int, seed: UInt64) throws {
         var generator = SeededRandom(seed: seed)
-        var context = DecodeContext()
+        var context = ProcessingContext()
         context.limits.maximumPixels = 1 << 20
         var options = DecodeOptions()
         var readable = 0

@@ -10,7 +10,7 @@ enum TraitCoderChecks {
         for percent in stride(from: 10, through: 90, by: 10) {
             let cut = Data(data.prefix(data.count * percent / 100))
             do throws(ImageError) {
-                _ = try coder.decode(cut, options: DecodeOptions(), context: DecodeContext())
+                _ = try coder.decode(cut, options: DecodeOptions(), context: ProcessingContext())
                 Issue.record("\(percent) % of the file were enough")
             } catch { #expect(error.code == .truncatedImage, "\(percent) %: \(error.reason)") }
         }
@@ -18,13 +18,13 @@ enum TraitCoderChecks {
 
     /// Limits refuse an image by its header, and nobody's image is not decoded.
     static func expectLimits(_ coder: some ImageCoder, _ data: Data) {
-        var context = DecodeContext()
+        var context = ProcessingContext()
         context.limits.maximumPixels = 10
         expectCode(.limitExceeded) { try coder.decode(data, options: DecodeOptions(), context: context) }
         context.limits = DecodeLimits()
         context.limits.maximumBytes = 100
         expectCode(.limitExceeded) { try coder.decode(data, options: DecodeOptions(), context: context) }
-        let cancelled = DecodeContext(isCancelled: { true })
+        let cancelled = ProcessingContext(isCancelled: { true })
         expectCode(.cancelled) { try coder.decode(data, options: DecodeOptions(), context: cancelled) }
     }
 

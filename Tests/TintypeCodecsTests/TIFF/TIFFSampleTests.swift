@@ -78,7 +78,7 @@ struct TIFFSampleTests {
         file.extras = Array(repeating: 0, count: 99)
         let others = [Int](repeating: 7, count: 99)
         let data = file.data((0..<64 * 64).map { index -> [Int] in [index % 256] + others })
-        var context = DecodeContext()
+        var context = ProcessingContext()
         context.limits.maximumBytes = .bytes(64 * 64 * 4)
         let image = try coder.decode(data, options: DecodeOptions(), context: context)
         let ramp: [UInt8] = (0..<64 * 64).map { index in UInt8(index % 256) }

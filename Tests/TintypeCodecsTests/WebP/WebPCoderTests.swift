@@ -108,7 +108,7 @@ struct WebPCoderTests {
             for isAnnotated in [false, true] {
                 var options = EncodeOptions()
                 options.lossless = true
-                options.metadata = .all
+                options.keepsMetadata = true
                 let annotated = image.with { if isAnnotated { $0.metadata.xmp = HandmadeExif.xmp() } }
                 let data = try coder.encode(annotated, as: .webp, options: options)
                 #expect((data[20] & 0x10 != 0) == (color == clear))
@@ -154,7 +154,7 @@ struct WebPCoderTests {
         for y in 0..<41 { for x in 0..<67 { #expect(image.pixels[x, y].w == 255) } }
         let solid = try #require((0..<67 * 41).lazy.map { ($0 % 67, $0 / 67) }.first { pixels[$0.0, $0.1].w == 255 })
         #expect(image.pixels[solid.0, solid.1] == pixels[solid.0, solid.1])
-        let decoder = try coder.progressiveDecoder(options: DecodeOptions(), context: DecodeContext())
+        let decoder = try coder.progressiveDecoder(options: DecodeOptions(), context: ProcessingContext())
         try decoder.append(data.prefix(data.count - 40))
         let preview = try #require(try decoder.preview())
         #expect(preview.pixels[0, 0] == image.pixels[0, 0])
@@ -236,7 +236,7 @@ struct WebPCoderTests {
     func onDemand() throws {
         let image = try animation()
         let data = try encode(image)
-        let decoder = try coder.frameDecoder(for: data, options: DecodeOptions(), context: DecodeContext())
+        let decoder = try coder.frameDecoder(for: data, options: DecodeOptions(), context: ProcessingContext())
         for _ in 0..<2 {
             var frames: [ImageFrame] = []
             while let frame = try decoder.nextFrame() { frames.append(frame) }
@@ -342,7 +342,7 @@ struct WebPCoderTests {
     @Test("more pixels or frames than the limits allow are refused before memory is taken", .capability("3.1"))
     func limits() throws {
         let pool = PixelBufferPool(limit: 0)
-        var context = DecodeContext(pool: pool)
+        var context = ProcessingContext(pool: pool)
         context.limits.maximumPixels = 99
         let still = try encode(try photo(10, 10))
         #expect {

@@ -20,7 +20,7 @@ struct WebPProfileTests {
             data[..<profile.lowerBound] + data[pixels.lowerBound...] + data[profile.lowerBound..<pixels.lowerBound]
         let whole = try coder.decode(data)
         #expect(try coder.decode(Data(late)).pixels == whole.pixels)
-        let decoder = try coder.progressiveDecoder(options: DecodeOptions(), context: DecodeContext())
+        let decoder = try coder.progressiveDecoder(options: DecodeOptions(), context: ProcessingContext())
         for byte in late {
             try decoder.append(Data([byte]))
             _ = try decoder.preview()

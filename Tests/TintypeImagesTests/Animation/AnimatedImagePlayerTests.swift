@@ -95,7 +95,7 @@ struct AnimatedImagePlayerTests {
     @Test("late frames are dropped where the program wants that", .capability("3.5"))
     func drops() async throws {
         let player = try player(NumberedFramesCoder(count: 5))
-        player.lateFramePolicy = .drop
+        player.skipsLateFrames = true
         var driver = PlaybackDriver(player)
         #expect(await driver.show(at: .zero).frame?.index == 0)
         #expect(await driver.show(at: .milliseconds(330)).frame?.index == 3)

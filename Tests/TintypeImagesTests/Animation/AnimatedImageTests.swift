@@ -70,7 +70,7 @@ struct AnimatedImageTests {
         let limits = DecodeLimits(maximumBytes: ByteCount(20 * 64))
         let large = try #require(
             try coder.decode(
-                NumberedFramesCoder.bytes, options: DecodeOptions(), context: DecodeContext(limits: limits)
+                NumberedFramesCoder.bytes, options: DecodeOptions(), context: ProcessingContext(limits: limits)
             )
             .animation)
         let error = await #expect(throws: ImageError.self) { try await large.preload() }

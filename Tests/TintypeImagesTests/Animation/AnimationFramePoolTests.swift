@@ -42,7 +42,7 @@ struct AnimationFramePoolTests {
     @Test("another pass is no seek, for which decoders keep copies of the canvas", .capability("FPL-04"))
     func passes() throws {
         let coder = NumberedFramesCoder(count: 20)
-        var reader = FrameReader(try coder.image().contents, context: DecodeContext())
+        var reader = FrameReader(try coder.image().contents, context: ProcessingContext())
         for index in 0..<60 { _ = try reader.frame(at: index % 20) }
         #expect(coder.state.withLock { $0.seeks } == 0)
         _ = try reader.frame(at: 7)
@@ -326,7 +326,7 @@ struct AnimationFramePoolTests {
                 player.maximumBufferSize = ByteCount(
                     Int.random(in: 0..<80, using: &random) * NumberedFramesCoder.frameBytes)
             case 2: player.seek(toFrame: Int.random(in: 0..<image.frameCount, using: &random))
-            case 3: player.lateFramePolicy = Bool.random(using: &random) ? .drop : .neverSkip
+            case 3: player.skipsLateFrames = Bool.random(using: &random)
             case 4: player.clearFrameBuffer()
             default: break
             }

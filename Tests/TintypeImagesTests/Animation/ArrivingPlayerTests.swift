@@ -9,7 +9,7 @@ import TintypeTesting
 @Suite("Playing what has arrived", .timeLimited)
 struct ArrivingPlayerTests {
     private let coder = GrowingFramesCoder()
-    private let context = DecodeContext()
+    private let context = ProcessingContext()
 
     private func extend(_ image: AnimatedImage, to frames: Int) {
         image.extend(GrowingFramesCoder.bytes(frames), context: context)
@@ -63,7 +63,7 @@ struct ArrivingPlayerTests {
     func dropping() async throws {
         let image = try #require(try coder.image(2))
         let player = AnimatedImagePlayer(image)
-        player.lateFramePolicy = .drop
+        player.skipsLateFrames = true
         _ = await frame(player, at: 0)
         #expect(await frame(player, at: 900).isWaiting)
         extend(image, to: 6)
@@ -155,7 +155,7 @@ struct ArrivingPlayerTests {
         var limits = DecodeLimits()
         limits.maximumFrames = 4
         let image = try #require(try coder.image(3))
-        image.extend(GrowingFramesCoder.bytes(5), context: DecodeContext(limits: limits))
+        image.extend(GrowingFramesCoder.bytes(5), context: ProcessingContext(limits: limits))
         #expect(image.interruption?.code == .limitExceeded && image.frameCount == 3)
     }
 

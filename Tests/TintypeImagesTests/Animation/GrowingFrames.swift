@@ -30,14 +30,14 @@ final class GrowingFramesCoder: ArrivingAnimationCoder {
     func image(_ frames: Int, pressure: MemoryPressure? = nil) throws -> AnimatedImage? {
         try AnimatedImage(
             arriving: Self.bytes(frames), options: DecodeOptions(), EntryCoder(coders: ImageCoders([self])),
-            context: DecodeContext(), pressure: pressure)
+            context: ProcessingContext(), pressure: pressure)
     }
 
     var decodableFormats: Set<ImageFormat> { [.growingFrames] }
 
     func canDecode(_ data: Data, format: ImageFormat?) -> Bool { data.starts(with: Data("GROWING".utf8)) }
 
-    func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
+    func info(of data: Data, context: ProcessingContext) throws(ImageError) -> ImageInfo {
         let isWhole = data.last == UInt8(ascii: ".")
         let count = data.count - 7 - (isWhole ? 1 : 0)
         guard count > 0 else { throw ImageError(.truncatedImage, stage: .decode, reason: "there is no frame") }
@@ -48,7 +48,7 @@ final class GrowingFramesCoder: ArrivingAnimationCoder {
     }
 
     func frameDecoder(
-        for data: Data, options: DecodeOptions, context: DecodeContext
+        for data: Data, options: DecodeOptions, context: ProcessingContext
     ) throws(ImageError) -> any FrameDecoder {
         let info = try info(of: data, context: context)
         guard info.isComplete || options.allowsPartialImage else {
@@ -57,12 +57,12 @@ final class GrowingFramesCoder: ArrivingAnimationCoder {
         return open(data, info)
     }
 
-    func arrivedInfo(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
+    func arrivedInfo(of data: Data, context: ProcessingContext) throws(ImageError) -> ImageInfo {
         try info(of: data, context: context)
     }
 
     func arrivingFrameDecoder(
-        for data: Data, options: DecodeOptions, context: DecodeContext
+        for data: Data, options: DecodeOptions, context: ProcessingContext
     ) throws(ImageError) -> any ArrivingFrameDecoder {
         open(data, try info(of: data, context: context))
     }
@@ -84,7 +84,7 @@ final class GrowingFramesCoder: ArrivingAnimationCoder {
         init(_ coder: GrowingFramesCoder, _ info: ImageInfo) { (self.coder, self.info) = (coder, info) }
 
         func extend(_ data: Data) throws(ImageError) {
-            info = try coder.info(of: data, context: DecodeContext())
+            info = try coder.info(of: data, context: ProcessingContext())
             coder.state.withLock { $0.bytes = data.count }
         }
 

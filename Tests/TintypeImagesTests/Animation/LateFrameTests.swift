@@ -6,12 +6,12 @@ import Testing
 
 @Suite("Frames that are late", .timeLimited)
 struct LateFrameTests {
-    /// A player's state with 5 frames of 100 ms, at a policy.
-    private func state(_ policy: LateFramePolicy) -> AnimatedImagePlayer.State {
+    /// A player's state with 5 frames of 100 ms.
+    private func state(skipsLateFrames: Bool) -> AnimatedImagePlayer.State {
         let durations = [Duration](repeating: .milliseconds(100), count: 5)
         var state = AnimatedImagePlayer.State(
             timeline: AnimationTimeline(durations: durations), maximumBufferSize: nil)
-        state.policy = policy
+        state.skipsLateFrames = skipsLateFrames
         return state
     }
 
@@ -29,7 +29,7 @@ struct LateFrameTests {
 
     @Test("where frames take longer to decode than to show, late ones are shown all the same", .capability("3.5"))
     func slowDecoder() throws {
-        var state = state(.drop)
+        var state = state(skipsLateFrames: true)
         #expect(try advance(&state, 0, isReady: true).frame == 0)
         #expect(try advance(&state, 110, isReady: false).asked == 1)
         #expect(try advance(&state, 230, isReady: false).asked == 1)
@@ -40,7 +40,7 @@ struct LateFrameTests {
 
     @Test("time stands while a frame is decoded; a seek into it keeps its place", .capability("PLY-06"))
     func standingTime() throws {
-        var state = state(.neverSkip)
+        var state = state(skipsLateFrames: false)
         #expect(try advance(&state, 0, isReady: true).frame == 0)
         #expect(try advance(&state, 150, isReady: false).frame == 0)
         #expect(try advance(&state, 900, isReady: true) == (1, 1, .milliseconds(100)))

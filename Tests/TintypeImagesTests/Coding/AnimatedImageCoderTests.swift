@@ -15,13 +15,13 @@ private struct GrayCoder: AnimatedImageCoder {
 
     func canDecode(_ data: Data, format: ImageFormat?) -> Bool { data == Data("gray".utf8) }
 
-    func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
+    func info(of data: Data, context: ProcessingContext) throws(ImageError) -> ImageInfo {
         ImageInfo(
             format: .movie, size: PixelSize(width: 64, height: 32), frameCount: claimed, loopCount: 2, hasAlpha: false)
     }
 
     func frameDecoder(
-        for data: Data, options: DecodeOptions, context: DecodeContext
+        for data: Data, options: DecodeOptions, context: ProcessingContext
     ) throws(ImageError) -> any FrameDecoder {
         let info = try info(of: data, context: context)
         return Frames(info: info, outputSize: options.outputSize(for: info.size), given: given, small: small)
@@ -57,17 +57,17 @@ struct AnimatedImageCoderTests {
     @Test("a coder that gives frames gives images, single frames and any frame too", .capability("COD-08"))
     func whole() throws {
         let coders = ImageCoders([GrayCoder()])
-        let image = try coders.decode(data, options: DecodeOptions(), context: DecodeContext())
+        let image = try coders.decode(data, options: DecodeOptions(), context: ProcessingContext())
         #expect(image.frames.map { $0.pixels[0, 0].x } == [0, 1, 2, 3])
         #expect(image.format == .movie && image.loopCount == 2 && image.duration == .milliseconds(400))
         #expect(!image.hasAlpha && !image.isPartial && !image.isThumbnail)
         var options = DecodeOptions(thumbnailSize: PixelSize(width: 8, height: 8))
         options.firstFrameOnly = true
-        let still = try coders.decode(data, options: options, context: DecodeContext())
+        let still = try coders.decode(data, options: options, context: ProcessingContext())
         #expect(still.size == PixelSize(width: 8, height: 4) && !still.isAnimated && still.loopCount == 0)
         #expect(still.frames[0].duration == .zero && still.isThumbnail)
         let decoder = try #require(
-            try coders.frameDecoder(for: data, options: DecodeOptions(), context: DecodeContext()))
+            try coders.frameDecoder(for: data, options: DecodeOptions(), context: ProcessingContext()))
         #expect(try decoder.frame(at: 2)?.pixels[0, 0].x == 2)
         #expect(try decoder.frame(at: 0)?.pixels[0, 0].x == 0)
         #expect(try decoder.frame(at: 4) == nil)
@@ -98,7 +98,7 @@ struct AnimatedImageCoderTests {
 
     @Test("limits and the budget are asked before memory is taken", .capability("COD-08", "3.1"))
     func limits() throws {
-        var context = DecodeContext()
+        var context = ProcessingContext()
         context.limits.maximumBytes = .bytes(64 * 32 * 4 - 1)
         let error = #expect(throws: ImageError.self) {
             try GrayCoder().decode(data, options: DecodeOptions(), context: context)
@@ -109,7 +109,7 @@ struct AnimatedImageCoderTests {
         let budget = DecodeBudget(limit: .megabytes(1))
         context.budget = budget
         #expect(try GrayCoder().decode(data, options: DecodeOptions(), context: context).frames.count == 4)
-        let gone = DecodeContext(isCancelled: { true })
+        let gone = ProcessingContext(isCancelled: { true })
         let cancelled = #expect(throws: ImageError.self) {
             try GrayCoder().decode(data, options: DecodeOptions(), context: gone)
         }
@@ -120,10 +120,10 @@ struct AnimatedImageCoderTests {
     private struct CatchAll: ImageCoder {
         var decodableFormats: Set<ImageFormat> { [] }
         func canDecode(_ data: Data, format: ImageFormat?) -> Bool { true }
-        func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
+        func info(of data: Data, context: ProcessingContext) throws(ImageError) -> ImageInfo {
             ImageInfo(format: .dot, size: PixelSize(width: 1, height: 1), hasAlpha: false)
         }
-        func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
+        func decode(_ data: Data, options: DecodeOptions, context: ProcessingContext) throws(ImageError) -> Image {
             Image(pixels: try MutablePixelBuffer(size: PixelSize(width: 1, height: 1), cleared: true).freeze())
         }
     }
@@ -132,11 +132,11 @@ struct AnimatedImageCoderTests {
     func catchAll() throws {
         let coders = ImageCoders([CatchAll(), GrayCoder()])
         func width(_ coders: ImageCoders, _ text: String) throws -> Int {
-            try coders.decode(Data(text.utf8), options: DecodeOptions(), context: DecodeContext()).size.width
+            try coders.decode(Data(text.utf8), options: DecodeOptions(), context: ProcessingContext()).size.width
         }
         #expect(try width(coders, "gray") == 64)
         #expect(try width(coders, "a format of tomorrow") == 1)
-        #expect(try coders.info(of: Data("gray".utf8), context: DecodeContext()).size.width == 64)
+        #expect(try coders.info(of: Data("gray".utf8), context: ProcessingContext()).size.width == 64)
         #expect(try width(ImageCoders([GrayCoder(), CatchAll()]), "gray") == 1, "added last it takes everything")
     }
 }

@@ -4,11 +4,11 @@ import Testing
 @testable import TestDoubles
 @testable import TintypeImages
 
-private struct Layers: FormatDecodeOptions {
+private struct Layers: FormatOptions {
     var top = 0
 }
 
-private struct Page: FormatDecodeOptions {
+private struct Page: FormatOptions {
     var number = 1
 }
 

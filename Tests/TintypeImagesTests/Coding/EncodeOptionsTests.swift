@@ -4,11 +4,11 @@ import Testing
 @testable import TestDoubles
 @testable import TintypeImages
 
-private struct Ink: FormatEncodeOptions {
+private struct Ink: FormatOptions {
     var drops = 3
 }
 
-private struct Paper: FormatEncodeOptions {
+private struct Paper: FormatOptions {
     var isGlossy = false
 }
 
@@ -43,7 +43,6 @@ struct EncodeOptionsTests {
 
     @Test("metadata stay out unless they are asked for")
     func metadata() {
-        #expect(EncodeOptions().metadata == .none && !EncodeOptions().embedsThumbnail)
-        #expect(EncodeOptions.MetadataParts.all == [.exif, .xmp])
+        #expect(!EncodeOptions().keepsMetadata && !EncodeOptions().embedsThumbnail)
     }
 }

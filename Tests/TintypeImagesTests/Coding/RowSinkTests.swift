@@ -24,7 +24,7 @@ struct RowSinkTests {
         let pool = PixelBufferPool(limit: .megabytes(1))
         for size in [(1, 1), (3, 1), (1, 40), (40, 16), (33, 17), (16, 48), (65, 31)] {
             let stored = PixelSize(width: size.0, height: size.1)
-            let context = DecodeContext(pool: pool)
+            let context = ProcessingContext(pool: pool)
             var sink = try RowSink(
                 stored: stored, output: orientation.display(stored), orientation: orientation, format: format,
                 context: context)
@@ -54,7 +54,7 @@ struct RowSinkTests {
         for rows in [0, 5, 16, 20] {
             var sink = try RowSink(
                 stored: stored, output: orientation.display(stored), orientation: orientation,
-                format: format, context: DecodeContext())
+                format: format, context: ProcessingContext())
             let reference = try MutablePixelBuffer(size: stored, format: format, cleared: true)
             for y in 0..<rows {
                 fill(sink.rowToFill(), y, stored.width, format)
@@ -71,7 +71,7 @@ struct RowSinkTests {
         let pool = PixelBufferPool(limit: .megabytes(64))
         let stored = PixelSize(width: 1_000, height: 1_000)
         var sink = try RowSink(
-            stored: stored, output: stored, orientation: .right, context: DecodeContext(pool: pool))
+            stored: stored, output: stored, orientation: .right, context: ProcessingContext(pool: pool))
         for y in 0..<stored.height {
             fill(sink.rowToFill(), y, stored.width)
             try sink.commitRow()

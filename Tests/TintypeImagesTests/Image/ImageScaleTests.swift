@@ -35,7 +35,11 @@ struct ImageScaleTests {
         #expect(scaled.with { $0.scale = 1 }.properties == properties)
         #expect(zip(scaled.frames, frames).allSatisfy { $0.pixels === $1.pixels })
         #expect(image.scaled(forName: "a.gif").isIdentical(to: image))
-        #expect(image.scaled(to: 0.5).isIdentical(to: image) && image.scaled(to: .nan).isIdentical(to: image))
-        #expect(scaled.scaled(to: 1).scale == 1)
+        var changed = scaled
+        for (scale, expected) in [(2, 2), (0.5, 1), (.nan, 1)] as [(Double, Double)] {
+            changed.scale = scale
+            #expect(changed.scale == expected && changed.frames == frames)
+        }
+        #expect(scaled.scale == 3, "a copy keeps its own")
     }
 }

@@ -63,7 +63,7 @@ struct PixelFormatTests {
             let source = try Picture.gradient.draw(stored).converted(to: format)
             for output in [stored.transposed, PixelSize(width: 10, height: 13)] {
                 var sink = try RowSink(
-                    stored: stored, output: output, orientation: .right, format: format, context: DecodeContext())
+                    stored: stored, output: output, orientation: .right, format: format, context: ProcessingContext())
                 for y in 0..<20 {
                     source.withRow(y) {
                         if let row = $0.baseAddress { sink.rowToFill().copyMemory(from: row, byteCount: $0.count) }

@@ -54,7 +54,7 @@ struct FilterTransformTests {
 
     @Test("A blur keeps the mean, a uniform image, and an edge of one side", .capability("TRF-10"))
     func mean() throws {
-        let framed = try Image.sample(40, 30, .rgba16).transformed(.pad(60))
+        let framed = try Image.sample(40, 30, .rgba16).transformed(.pad(top: 60, left: 60, bottom: 60, right: 60))
         let mean = framed.grid.pixels.reduce(SIMD4<Double>.zero, +)
         for radius in [0.5, 1.9, 2, 7.3, 15] {
             let sum = try framed.transformed(.blur(radius: radius)).grid.pixels.reduce(SIMD4<Double>.zero, +)

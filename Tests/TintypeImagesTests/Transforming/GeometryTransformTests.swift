@@ -35,7 +35,7 @@ struct GeometryTransformTests {
         }
         #expect(try origin(.crop(width: 4, height: 4)) == [8, 3])
         #expect(try origin(.crop(width: 4, height: 4, position: .anchor(.bottomRight))) == [16, 6])
-        #expect(try origin(.crop(width: 4, height: 4, position: .left)) == [0, 3])
+        #expect(try origin(.crop(width: 4, height: 4, position: .anchor(.left))) == [0, 3])
         #expect(try origin(.crop(width: 4, height: 4, position: .focus(ImageAnchor(x: 0.25, y: 0)))) == [3, 0])
         #expect(try image.transformed(.crop(aspectRatio: 1)).size == PixelSize(width: 10, height: 10))
         #expect(try image.transformed(.crop(aspectRatio: 4)).size == PixelSize(width: 20, height: 5))
@@ -166,7 +166,7 @@ struct GeometryTransformTests {
         let square = try image.transformed(.pad(toWidth: 3, height: 6, anchor: .top))
         #expect(square.size == PixelSize(width: 5, height: 6) && square.grid[0, 5] == .zero)
         #expect(square.grid[4, 3] == image.grid[4, 3])
-        #expect(try image.transformed(.pad(0)).pixels === image.pixels)
+        #expect(try image.transformed(.pad(top: 0, left: 0, bottom: 0, right: 0)).pixels === image.pixels)
     }
 
     @Test("Trimming removes a border of one color, and nothing of a uniform image", arguments: PixelFormat.allCases)
@@ -197,8 +197,8 @@ struct GeometryTransformTests {
         #expect(try size(.resize(width: 90, height: 10, mode: .aspectFill, upscales: false)) == [40, 10])
         let bars = try image.transformed(.resize(width: 20, height: 20, mode: .letterbox))
         #expect(bars.grid[0, 0] == .zero && bars.grid[10, 10].w == 1 && bars.hasAlpha)
-        let left = try image.transformed(.resize(width: 20, height: 20, mode: .aspectFill, position: .left))
-        #expect(left.pixels == (try image.transformed(.crop(width: 20, height: 20, position: .left)).pixels))
+        let left = try image.transformed(.resize(width: 20, height: 20, mode: .aspectFill, position: .anchor(.left)))
+        #expect(left.pixels == (try image.transformed(.crop(width: 20, height: 20, position: .anchor(.left))).pixels))
         let filled = try image.transformed(.resize(width: 10, height: 10, mode: .aspectFill))
         let reduced = try image.transformed(.resize(width: 20, height: 10).crop(width: 10, height: 10))
         #expect(filled.grid.difference(from: reduced.grid) <= PixelFormat.rgba8.level)

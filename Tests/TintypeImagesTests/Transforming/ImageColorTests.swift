@@ -55,14 +55,14 @@ struct ImageColorTests {
         ]
         let grid = Grid(width: 96, height: 90) { x, y in y < 30 ? .zero : areas.first { x < $0.0 }?.1 ?? .zero }
         let image = try Image.of(grid, format)
-        let colors = try image.dominantColors()
+        let colors = try image.dominantColorShares()
         #expect(colors.count == 3)
         for (found, area) in zip(colors, areas.map(\.1)) {
             #expect(abs(Double(found.color.red) - area.x) < 0.03 && abs(Double(found.color.green) - area.y) < 0.03)
             #expect(abs(Double(found.color.blue) - area.z) < 0.03)
         }
         #expect(abs(colors.reduce(0) { $0 + $1.share } - 1) < 1e-9 && abs(colors[0].share - 50.0 / 96) < 0.02)
-        #expect(try image.dominantColors() == colors)
+        #expect(try image.dominantColorShares() == colors)
         #expect(try image.dominantColors(count: 2).count == 2)
         #expect(try Image.of(Grid(width: 5, height: 5) { _, _ in .zero }, format).dominantColors().isEmpty)
     }

@@ -66,9 +66,8 @@ extension PixelFormat {
 extension Image {
     /// An image with the pixels of a grid, in a format.
     static func of(_ grid: Grid, _ format: PixelFormat = .rgba8, hasAlpha: Bool = true) throws -> Image {
-        let renderer = ImageRenderer(
-            size: PixelSize(width: grid.width, height: grid.height), format: .init(pixelFormat: format))
-        return try renderer.image { surface in
+        let size = PixelSize(width: grid.width, height: grid.height)
+        return try Image(size: size, pixelFormat: format) { surface in
             for y in 0..<grid.height {
                 for x in 0..<grid.width {
                     let pixel = SIMD4<Float>(grid[x, y])

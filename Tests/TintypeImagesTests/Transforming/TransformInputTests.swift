@@ -21,14 +21,16 @@ struct TransformInputTests {
             .crop(width: 0, height: 1), .crop(width: 1, height: .min), .crop(aspectRatio: nan), .crop(aspectRatio: 0),
             .crop(aspectRatio: -infinity), .crop(width: 2, height: 2, position: .focus(ImageAnchor(x: infinity, y: 0))),
             .rotate(degrees: nan), .rotate(degrees: infinity), .rotate(degrees: 3, background: bad),
-            .pad(-1), .pad(.max), .pad(top: .min), .pad(toWidth: 0, height: 3), .pad(2, color: bad),
+            .pad(top: -1, left: -1, bottom: -1, right: -1), .pad(left: .max, right: .max), .pad(top: .min),
+            .pad(toWidth: 0, height: 3), .pad(top: 2, left: 2, bottom: 2, right: 2, color: bad),
             .pad(toWidth: .max, height: .max), .trim(tolerance: -1), .trim(tolerance: nan),
             .rounded(radius: nan), .rounded(radius: -1), .rounded(radius: infinity),
             .rounded(radius: 1, borderWidth: nan), .rounded(radius: 1, borderWidth: -2),
             .rounded(radius: 1, borderWidth: 1, borderColor: bad), .circle(borderWidth: infinity),
             .blur(radius: nan), .blur(radius: infinity), .blur(radius: -1), .sharpen(amount: nan),
             .sharpen(amount: -1), .sharpen(radius: 1e9), .sharpen(threshold: 2), .brightness(nan),
-            .contrast(infinity), .saturation(1e300), .hueRotation(degrees: infinity), .tint(bad),
+            .contrast(infinity), .saturation(1e300), .hueRotation(degrees: infinity), .colorMatrix([1, 2, 3]),
+            .tint(bad),
             .tint(PixelColor.white.withAlpha(2)), .background(bad), .background(PixelColor.white.withAlpha(-1)),
         ]
     }()
@@ -51,18 +53,20 @@ struct TransformInputTests {
     func limits() throws {
         let image = try Image.sample(3, 2)
         let pool = PixelBufferPool(limit: .megabytes(1))
-        let context = TransformContext(limits: DecodeLimits(maximumPixels: 10_000), pool: pool)
+        let context = ProcessingContext(limits: DecodeLimits(maximumPixels: 10_000), pool: pool)
         let transformers: [any ImageTransformer] = [
             .resize(width: 200, height: 100, mode: .fill), .resize(width: 4_000_000),
             .resize(width: 101, height: 101, mode: .letterbox),
-            .resize(width: 4_000_000, height: 4_000_000, mode: .aspectFill), .pad(100), .pad(4_000_000),
+            .resize(width: 4_000_000, height: 4_000_000, mode: .aspectFill),
+            .pad(top: 100, left: 100, bottom: 100, right: 100),
+            .pad(top: 4_000_000, left: 4_000_000, bottom: 4_000_000, right: 4_000_000),
             .pad(toWidth: 4_000_000, height: 4_000_000),
             .resize(width: 150, height: 150, mode: .aspectFill, inLinearLight: true),
             .resize(width: 100, height: 80, mode: .fill).rotate(degrees: 45),
         ]
         for transformer in transformers {
             do throws(any Error) {
-                _ = try TransformContext.$current.withValue(context) { try image.transformed(transformer) }
+                _ = try ProcessingContext.$current.withValue(context) { try image.transformed(transformer) }
                 Issue.record("\(transformer.key) has to fail")
             } catch {
                 #expect((error as? ImageError)?.code == .limitExceeded, "\(transformer.key): \(error)")
@@ -81,14 +85,14 @@ struct TransformInputTests {
         ]
         for transformer in transformers {
             let checks = Lock(0)
-            let context = TransformContext(isCancelled: {
+            let context = ProcessingContext(isCancelled: {
                 checks.withLock { count in
                     count += 1
                     return count > 2
                 }
             })
             do throws(any Error) {
-                _ = try TransformContext.$current.withValue(context) { try image.transformed(transformer) }
+                _ = try ProcessingContext.$current.withValue(context) { try image.transformed(transformer) }
                 Issue.record("\(transformer.key) has to end")
             } catch {
                 #expect((error as? ImageError)?.code == .cancelled, "\(transformer.key): \(error)")
@@ -103,7 +107,7 @@ struct TransformInputTests {
             (.rotate(degrees: -90), .rotate(degrees: 270, background: .white)),
             (.rotate(degrees: 180, expands: false), .rotate(degrees: 180)),
             (.blur(radius: 1e9), .blur(radius: 2_000)), (.blur(radius: -0.0), .blur(radius: 0, inLinearLight: true)),
-            (.pad(3), .pad(top: 3, left: 3, bottom: 3, right: 3)),
+            (.pad(top: 3, left: 3, bottom: 3, right: 3), .pad(top: 3, left: 3, bottom: 3, right: 3)),
             (.rounded(radius: 4, borderColor: .white), .rounded(radius: 4)),
             (.rounded(radius: 4, corners: []), .rounded(radius: 0)),
             (.resize(width: 4, mode: .aspectFill), .resize(width: 4)),
@@ -130,9 +134,10 @@ struct TransformInputTests {
             .crop(width: 44, height: 4),
             .crop(PixelRect(x: 0, y: 0, width: 4, height: 4)), .crop(aspectRatio: 1), .crop(aspectRatio: 1 + 1e-9),
             .crop(aspectRatio: 1, position: .smart), .crop(aspectRatio: 1, position: .focus(.top)),
-            .crop(aspectRatio: 1, position: .top), .flip(horizontally: true), .flip(vertically: true),
+            .crop(aspectRatio: 1, position: .anchor(.top)), .flip(horizontally: true), .flip(vertically: true),
             .flip(horizontally: true, vertically: true), .rotate(degrees: 30), .rotate(degrees: 30, expands: false),
-            .rotate(degrees: 30, background: .white), .rotate(degrees: -30), .pad(3), .pad(3, color: .black),
+            .rotate(degrees: 30, background: .white), .rotate(degrees: -30), .pad(top: 3, left: 3, bottom: 3, right: 3),
+            .pad(top: 3, left: 3, bottom: 3, right: 3, color: .black),
             .pad(top: 3), .pad(left: 3), .pad(bottom: 3), .pad(right: 3), .pad(toWidth: 3, height: 3),
             .pad(toWidth: 3, height: 3, anchor: .top), .trim(), .trim(tolerance: 0), .rounded(radius: 4),
             .rounded(radius: 4, corners: .top), .rounded(radius: 4, borderWidth: 1),

@@ -17,7 +17,7 @@ private let url = URL(string: "test:a")!
 /// A transformer that returns its image.
 private struct Same: ImageTransformer {
     let key = "same"
-    func transform(_ image: Image, context: TransformContext) throws -> Image { image }
+    func transform(_ image: Image, context: ProcessingContext) throws -> Image { image }
     func transform(_ image: Image) throws -> Image { image }
 }
 

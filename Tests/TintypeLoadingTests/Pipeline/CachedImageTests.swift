@@ -16,10 +16,10 @@ private struct FailingCoder: ImageCoder {
     let decodableFormats: Set<ImageFormat> = []
 
     func canDecode(_ data: Data, format: ImageFormat?) -> Bool { true }
-    func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
+    func info(of data: Data, context: ProcessingContext) throws(ImageError) -> ImageInfo {
         throw ImageError(code, stage: .decode, reason: "not here")
     }
-    func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
+    func decode(_ data: Data, options: DecodeOptions, context: ProcessingContext) throws(ImageError) -> Image {
         throw ImageError(code, stage: .decode, reason: "not here")
     }
 }

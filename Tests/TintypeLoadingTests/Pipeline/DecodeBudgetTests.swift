@@ -24,11 +24,11 @@ private final class BulkyCoder: ProgressiveImageCoder {
     var decodableFormats: Set<ImageFormat> { [.dot] }
     func canDecode(_ data: Data, format: ImageFormat?) -> Bool { true }
 
-    func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
+    func info(of data: Data, context: ProcessingContext) throws(ImageError) -> ImageInfo {
         ImageInfo(format: .dot, size: PixelSize(width: side, height: side), hasAlpha: false)
     }
 
-    func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
+    func decode(_ data: Data, options: DecodeOptions, context: ProcessingContext) throws(ImageError) -> Image {
         let reservation = try context.reserve(bytes)
         defer { reservation.release() }
         var bitmap = try MutablePixelBuffer(size: PixelSize(width: side, height: side), pool: context.pool)
@@ -44,15 +44,15 @@ private final class BulkyCoder: ProgressiveImageCoder {
     }
 
     func progressiveDecoder(
-        options: DecodeOptions, context: DecodeContext
+        options: DecodeOptions, context: ProcessingContext
     ) throws(ImageError) -> any ProgressiveDecoder { Decoder(coder: self, context: context) }
 
     private final class Decoder: ProgressiveDecoder {
         let coder: BulkyCoder
-        let context: DecodeContext
+        let context: ProcessingContext
         var reservation: DecodeReservation?
 
-        init(coder: BulkyCoder, context: DecodeContext) {
+        init(coder: BulkyCoder, context: ProcessingContext) {
             self.coder = coder
             self.context = context
         }
@@ -197,7 +197,7 @@ struct DecodeBudgetTests {
             try await queue.perform { _ throws(ImageError) in
                 try coder.decode(
                     Data(), options: DecodeOptions(),
-                    context: DecodeContext(pool: pool, budget: budget, isCancelled: isCancelled))
+                    context: ProcessingContext(pool: pool, budget: budget, isCancelled: isCancelled))
             }
         }
         let given = Task { try await decode { isCancelled.withLock { $0 } } }
@@ -245,7 +245,7 @@ struct DecodeBudgetTests {
         #expect(DecodeBudget.defaultLimit(SystemMemory(root: folder.path + "/none")) == ByteCount(1 << 30))
         #expect(DecodeBudget.shared.limit.bytes >= 256 << 20)
         #expect(
-            DecodeContext().budget === DecodeBudget.shared
+            ProcessingContext().budget === DecodeBudget.shared
                 && ImageManager.Configuration().budget === DecodeBudget.shared)
     }
 }

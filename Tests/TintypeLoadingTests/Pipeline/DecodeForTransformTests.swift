@@ -105,7 +105,7 @@ struct DecodeForTransformTests {
             let decoded = options.outputSize(for: size)
             #expect(
                 decoded.width <= size.width && decoded.height <= size.height && decoded.width >= min(80, size.width))
-            let source = try ImageRenderer(size: decoded).image { _ in }.with { $0.sourceSize = size }
+            let source = try Image(size: decoded) { _ in }.with { $0.sourceSize = size }
             let result = try source.transformed(.resize(width: 40))
             #expect(result.size.height == max(1, (80 * size.height + size.width) / (2 * size.width)), "\(size)")
         }

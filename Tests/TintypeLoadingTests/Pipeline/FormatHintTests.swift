@@ -14,11 +14,11 @@ struct FormatHintTests {
     private struct CameraCoder: ImageCoder {
         var decodableFormats: Set<ImageFormat> { [.raw] }
 
-        func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
+        func info(of data: Data, context: ProcessingContext) throws(ImageError) -> ImageInfo {
             ImageInfo(format: .raw, size: PixelSize(width: 2, height: 1), hasAlpha: false)
         }
 
-        func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
+        func decode(_ data: Data, options: DecodeOptions, context: ProcessingContext) throws(ImageError) -> Image {
             let pixels = try MutablePixelBuffer(size: PixelSize(width: 2, height: 1), cleared: true).freeze()
             return Image(pixels: pixels).with { $0.format = .raw }
         }

@@ -192,12 +192,12 @@ private struct InspectingCoder: AnimatedImageCoder {
 
     func canDecode(_ data: Data, format: ImageFormat?) -> Bool { base.canDecode(data, format: format) }
 
-    func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
+    func info(of data: Data, context: ProcessingContext) throws(ImageError) -> ImageInfo {
         try base.info(of: data, context: context)
     }
 
     func frameDecoder(
-        for data: Data, options: DecodeOptions, context: DecodeContext
+        for data: Data, options: DecodeOptions, context: ProcessingContext
     ) throws(ImageError) -> any FrameDecoder {
         Frames(try base.frameDecoder(for: data, options: options, context: context), self)
     }

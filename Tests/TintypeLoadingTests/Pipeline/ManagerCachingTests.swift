@@ -243,14 +243,14 @@ struct ManagerCachingTests {
             var decodableFormats: Set<ImageFormat> { dots.decodableFormats }
             var encodableFormats: Set<ImageFormat> { dots.encodableFormats }
             func canDecode(_ data: Data, format: ImageFormat?) -> Bool { dots.canDecode(data, format: format) }
-            func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
+            func info(of data: Data, context: ProcessingContext) throws(ImageError) -> ImageInfo {
                 try dots.info(of: data, context: context)
             }
-            func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
+            func decode(_ data: Data, options: DecodeOptions, context: ProcessingContext) throws(ImageError) -> Image {
                 try dots.decode(data, options: options, context: context)
             }
             func encode(
-                _ image: Image, as format: ImageFormat, options: EncodeOptions, context: EncodeContext
+                _ image: Image, as format: ImageFormat, options: EncodeOptions, context: ProcessingContext
             ) throws(ImageError) -> Data {
                 try dots.encode(image, as: format, options: options, context: context) + Data(" of its own".utf8)
             }

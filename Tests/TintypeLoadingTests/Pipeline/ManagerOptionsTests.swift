@@ -15,11 +15,11 @@ private struct MovingCoder: ImageCoder {
 
     func canDecode(_ data: Data, format: ImageFormat?) -> Bool { true }
 
-    func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
+    func info(of data: Data, context: ProcessingContext) throws(ImageError) -> ImageInfo {
         ImageInfo(format: .dot, size: PixelSize(width: 4, height: 4), frameCount: 3, hasAlpha: false)
     }
 
-    func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
+    func decode(_ data: Data, options: DecodeOptions, context: ProcessingContext) throws(ImageError) -> Image {
         var frames: [ImageFrame] = []
         for index in 1...(options.firstFrameOnly ? 1 : 3) {
             let pixels = try MutablePixelBuffer(size: PixelSize(width: 4, height: 4), cleared: true).freeze()
@@ -32,7 +32,7 @@ private struct MovingCoder: ImageCoder {
     }
 }
 
-private struct DrawingOptions: FormatDecodeOptions {
+private struct DrawingOptions: FormatOptions {
     var side = 64
 }
 
@@ -42,11 +42,11 @@ private struct DrawingCoder: ImageCoder {
 
     func canDecode(_ data: Data, format: ImageFormat?) -> Bool { true }
 
-    func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
+    func info(of data: Data, context: ProcessingContext) throws(ImageError) -> ImageInfo {
         ImageInfo(format: .dot, size: PixelSize(width: 64, height: 64), hasAlpha: false)
     }
 
-    func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
+    func decode(_ data: Data, options: DecodeOptions, context: ProcessingContext) throws(ImageError) -> Image {
         let side = options[DrawingOptions.self].side
         let size = options.outputSize(for: PixelSize(width: side, height: side))
         return Image(pixels: try MutablePixelBuffer(size: size, cleared: true).freeze()).with { $0.isVector = true }

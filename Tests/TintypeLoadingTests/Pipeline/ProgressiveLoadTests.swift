@@ -254,7 +254,7 @@ struct ProgressiveLoadTests {
 
     @Test("while a cached image is refreshed, it is not replaced by parts of the new one")
     func refreshing() async throws {
-        let old = try coder.decode(Data("GROW".utf8), options: DecodeOptions(), context: DecodeContext())
+        let old = try coder.decode(Data("GROW".utf8), options: DecodeOptions(), context: ProcessingContext())
         cache.storeInMemory(old, forKey: manager.key(for: request))
         var request = request
         request.isProgressive = true

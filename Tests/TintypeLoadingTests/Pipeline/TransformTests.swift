@@ -13,7 +13,7 @@ private struct Broken: ImageTransformer {
     func transform(_ image: Image) throws -> Image { throw Reason() }
 }
 
-private struct DotSettings: FormatEncodeOptions {
+private struct DotSettings: FormatOptions {
     var roundness = 0
 }
 

@@ -130,7 +130,7 @@ struct CallSnippets {
         // snippet.end
         // snippet: call-colors
         let colors = try image.dominantColors(count: 3)
-        print(colors.map { $0.share })  // the largest first
+        print(colors.map(\.hex))  // the most frequent first
         // snippet.end
         // snippet: call-pixels
         let red = image.pixels.withUnsafeBytes { bytes in

@@ -32,7 +32,7 @@ struct CodingSnippets {
             xmlns:e="http://ns.adobe.com/exif/1.0/" d:title="Tram" e:GPSLatitude="47,22N" e:GPSLongitude="8,33E"/></r:RDF>
             """
         let picture = try bench.picture().with { $0.metadata.xmp = Data(xmp.utf8) }
-        let bytes = try picture.encoded(as: .webp, options: EncodeOptions(metadata: .all))
+        let bytes = try picture.encoded(as: .webp, options: EncodeOptions(keepsMetadata: true))
         // snippet: metadata
         let fields = try ImageInfo(data: bytes).metadata.fields  // keep it: each access parses the blocks
         let title = fields.title ?? "Untitled"
@@ -58,7 +58,7 @@ struct CodingSnippets {
         // snippet: encoding
         var options = EncodeOptions(quality: 0.8, maximumBytes: 50_000)  // the best quality up to 0.8 that fits
         options.maximumSize = PixelSize(width: 1600, height: 1600)
-        options.metadata = .all  // Exif and XMP, which are left out by default
+        options.keepsMetadata = true  // Exif and XMP, which are left out by default
         options.embedsThumbnail = true  // JPEG and HEIC
         options.jpeg.subsampling = .full
         options.webp.method = 6
@@ -75,7 +75,7 @@ struct CodingSnippets {
         func show(_ frame: ImageFrame) { shown += 1 }
         // snippet: frames
         if let decoder = try ImageCoders.default.frameDecoder(
-            for: bytes, options: DecodeOptions(), context: DecodeContext())
+            for: bytes, options: DecodeOptions(), context: ProcessingContext())
         {
             while let frame = try decoder.nextFrame() { show(frame) }
             if let last = try decoder.frame(at: decoder.info.frameCount - 1) { show(last) }
@@ -97,9 +97,7 @@ struct CodingSnippets {
         let photo = Image(
             pixels: try MutablePixelBuffer(size: PixelSize(width: 80, height: 60), cleared: true).freeze())
         // snippet: drawing
-        let renderer = ImageRenderer(
-            size: PixelSize(width: 200, height: 100), format: .init(scale: 2, isOpaque: true))
-        let image = try renderer.image { surface in
+        let image = try Image(size: PixelSize(width: 200, height: 100), scale: 2, isOpaque: true) { surface in
             surface.fill(.white)
             try surface.draw(photo, x: 10, y: 10, size: PixelSize(width: 80, height: 80))
             let red = PixelColor(red: 1, green: 0, blue: 0, alpha: 0.5)

@@ -15,7 +15,7 @@ struct BarsCoder: ImageCoder {
 
     func canDecode(_ data: Data, format: ImageFormat?) -> Bool { data.starts(with: Data("bars".utf8)) }
 
-    func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
+    func info(of data: Data, context: ProcessingContext) throws(ImageError) -> ImageInfo {
         guard data.count >= 6 else {
             throw ImageError(.truncatedImage, stage: .decode, reason: "the header ends early")
         }
@@ -24,7 +24,7 @@ struct BarsCoder: ImageCoder {
             format: .bars, size: PixelSize(width: Int(bytes[4]), height: Int(bytes[5])), hasAlpha: false)
     }
 
-    func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
+    func decode(_ data: Data, options: DecodeOptions, context: ProcessingContext) throws(ImageError) -> Image {
         let info = try info(of: data, context: context)
         let output = options.outputSize(for: info.displaySize)
         try context.limits.check(size: info.size, output: output)  // before memory is allocated
@@ -50,7 +50,7 @@ struct ExtendingSnippets {
     @Test("A custom coder reads its own format", .capability("COD-01", "PLG-03"))
     func coder() throws {
         let coders = ImageCoders.default.adding(BarsCoder())
-        let context = DecodeContext()
+        let context = ProcessingContext()
         let bytes = Data("bars\u{2}\u{1}\u{9}".utf8)
         let image = try coders.decode(bytes, options: DecodeOptions(), context: context)
         #expect(image.size == PixelSize(width: 2, height: 1))
@@ -81,14 +81,14 @@ struct ExtendingSnippets {
             var key: String { "dimmed=\(factor)" }
 
             func transform(_ image: Image) throws -> Image {
-                try ImageRenderer(size: image.size, format: .init(isOpaque: true)).image { surface in
+                try Image(size: image.size, isOpaque: true) { surface in
                     try surface.draw(image)
                     surface.fill(PixelColor(red: 0, green: 0, blue: 0, alpha: 1 - factor))
                 }
             }
         }
         // snippet.end
-        let white = try ImageRenderer(size: PixelSize(width: 4, height: 4)).image { $0.fill(.white) }
+        let white = try Image(size: PixelSize(width: 4, height: 4)) { $0.fill(.white) }
         let gray = try Dimmed(factor: 0.5).transform(white).pixels[1, 1].x
         #expect(gray == 127 || gray == 128)
     }

@@ -37,7 +37,7 @@ struct DocCommentSnippets {
     func decodeSettings(url: URL) {
         var request = ImageRequest(url)
         // snippet: doc-format-decode-options
-        struct MapOptions: FormatDecodeOptions {
+        struct MapOptions: FormatOptions {
             var layer = 0
         }
 
@@ -110,17 +110,17 @@ struct DocCommentSnippets {
             }
         }
         // snippet.end
-        let image = try DrawingSurface(size: PixelSize(width: 9, height: 4)).finish()
+        let image = try Image(size: PixelSize(width: 9, height: 4)) { _ in }
         #expect(try image.transformed(Halved()).size == PixelSize(width: 5, height: 2))
     }
 
     @Test("A surface can be drawn on pixel by pixel")
     func surface() throws {
         // snippet: doc-drawing-surface
-        var surface = try DrawingSurface(size: PixelSize(width: 64, height: 64))
-        surface.fill(PixelColor(red: 1, green: 0.5, blue: 0))
-        surface[0, 0] = SIMD4(255, 255, 255, 255)  // premultiplied RGBA
-        let image = surface.finish()
+        let image = try Image(size: PixelSize(width: 64, height: 64)) { surface in
+            surface.fill(PixelColor(red: 1, green: 0.5, blue: 0))
+            surface[0, 0] = SIMD4(255, 255, 255, 255)  // premultiplied RGBA
+        }
         // snippet.end
         #expect(image.pixels[0, 0] == SIMD4(255, 255, 255, 255) && image.pixels[1, 0].x == 255)
     }
@@ -137,7 +137,7 @@ struct DocCommentSnippets {
     }
 
     func progressive(
-        coder: any ProgressiveImageCoder, chunks: AsyncStream<Data>, options: DecodeOptions, context: DecodeContext
+        coder: any ProgressiveImageCoder, chunks: AsyncStream<Data>, options: DecodeOptions, context: ProcessingContext
     ) async throws {
         // snippet: doc-progressive
         let decoder = try coder.progressiveDecoder(options: options, context: context)
@@ -149,7 +149,7 @@ struct DocCommentSnippets {
         // snippet.end
     }
 
-    func rows(size: PixelSize, output: PixelSize, context: DecodeContext) throws -> PixelBuffer {
+    func rows(size: PixelSize, output: PixelSize, context: ProcessingContext) throws -> PixelBuffer {
         func decodeRow(into row: UnsafeMutableRawPointer) {}
         // snippet: doc-row-sink
         var sink = try RowSink(stored: size, output: output, orientation: .right, context: context)
@@ -164,8 +164,7 @@ struct DocCommentSnippets {
 
     func renderer(photo: Image) throws -> Image {
         // snippet: doc-renderer
-        let renderer = ImageRenderer(size: PixelSize(width: 200, height: 100), format: .init(scale: 2, isOpaque: true))
-        let image = try renderer.image { surface in
+        let image = try Image(size: PixelSize(width: 200, height: 100), scale: 2, isOpaque: true) { surface in
             surface.fill(.white)
             try surface.draw(photo, x: 10, y: 10, size: PixelSize(width: 80, height: 80))
         }

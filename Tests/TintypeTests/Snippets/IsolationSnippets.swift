@@ -21,6 +21,6 @@ struct IsolationSnippets {
         manager.coders = .default.isolated(.all, by: isolation)
         // snippet.end
         let picture = try SampleImages.draw(.colorWheel, scale: 0.05).data
-        #expect(try manager.coders.info(of: picture, context: DecodeContext()).format == .png)
+        #expect(try manager.coders.info(of: picture, context: ProcessingContext()).format == .png)
     }
 }

@@ -32,7 +32,7 @@ struct SnippetBench {
     }
 
     func picture(_ width: Int = 80, _ height: Int = 60) throws -> Image {
-        try ImageRenderer(size: PixelSize(width: width, height: height), format: .init(isOpaque: true)).image {
+        try Image(size: PixelSize(width: width, height: height), isOpaque: true) {
             surface in
             surface.fill(PixelColor(red: 0.8, green: 0.4, blue: 0.1), x: width / 2)
         }

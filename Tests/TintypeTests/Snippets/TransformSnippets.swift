@@ -44,15 +44,15 @@ struct TransformSnippets {
             var key: String { "checkerboard(\(side))" }  // every parameter
 
             func transform(_ image: Image) throws -> Image {
-                var surface = try DrawingSurface(size: image.size)
-                try surface.draw(image)
-                for y in stride(from: 0, to: image.size.height, by: side) {
-                    try TransformContext.current.checkCancellation()
-                    for x in stride(from: y / side % 2 * side, to: image.size.width, by: 2 * side) {
-                        surface.replace(x: x, y: y, size: PixelSize(width: side, height: side))
+                try Image(size: image.size) { surface in
+                    try surface.draw(image)
+                    for y in stride(from: 0, to: image.size.height, by: side) {
+                        try ProcessingContext.current.checkCancellation()
+                        for x in stride(from: y / side % 2 * side, to: image.size.width, by: 2 * side) {
+                            surface.replace(x: x, y: y, size: PixelSize(width: side, height: side))
+                        }
                     }
                 }
-                return surface.finish()
             }
         }
         // snippet.end
@@ -64,7 +64,7 @@ struct TransformSnippets {
     func colors() throws {
         let image = try bench.picture()
         // snippet: colors
-        let accent = try image.dominantColors(count: 3).first?.color  // k-means in OKLab
+        let accent = try image.dominantColors(count: 3).first  // k-means in OKLab
         let average = try image.averageColor()
         let corner = image.color(x: 0, y: 0)
         print(accent?.hex ?? "none", average.hex, corner?.hex ?? "none")  // #rrggbb

@@ -1,6 +1,8 @@
 import Foundation
 import Tintype
 
+@testable import TintypeImages
+
 /// Prints the processor time and the memory of playing a long GIF, beside those of decoding each frame once, as Markdown.
 ///
 ///     AnimationSpeed [--smoke] [--rounds COUNT]

@@ -21,7 +21,7 @@ enum Playback: String, CaseIterable {
     func run(_ data: Data, rate: Double) async throws {
         guard let mode else {
             let decoder = try ImageCoders.default.frameDecoder(
-                for: data, options: DecodeOptions(), context: DecodeContext())
+                for: data, options: DecodeOptions(), context: ProcessingContext())
             // Kept until the next one is there, as on a screen.
             var shown: ImageFrame?
             let clock = ContinuousClock()

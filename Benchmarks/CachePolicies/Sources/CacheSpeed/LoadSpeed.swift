@@ -106,9 +106,9 @@ private struct NoOpCoder: ImageCoder {
 
     func canDecode(_ data: Data, format: ImageFormat?) -> Bool { true }
 
-    func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
+    func info(of data: Data, context: ProcessingContext) throws(ImageError) -> ImageInfo {
         throw ImageError(.unknownFormat, stage: .decode, reason: "the benchmark reads no headers")
     }
 
-    func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image { image }
+    func decode(_ data: Data, options: DecodeOptions, context: ProcessingContext) throws(ImageError) -> Image { image }
 }

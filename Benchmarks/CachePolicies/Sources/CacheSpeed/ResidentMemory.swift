@@ -28,7 +28,7 @@ struct ResidentMemory {
         let cache = try ImageCache(
             memory: .init(capacity: .megabytes(16)),
             disk: .init(directory: folder, capacity: .megabytes(12), minimumFreeSpace: 0))
-        let picture = try ImageRenderer(size: PixelSize(width: 160, height: 120), format: .init(isOpaque: true)).image {
+        let picture = try Image(size: PixelSize(width: 160, height: 120), isOpaque: true) {
             for x in 0..<16 {
                 let color = PixelColor(red: Float(x) / 16, green: 1 - Float(x) / 16, blue: 0.5)
                 $0.fill(color, x: 10 * x, y: 0, size: PixelSize(width: 10, height: 120))

@@ -164,7 +164,7 @@ struct ZipfSpeed {
 
     /// Shapes of many colors.
     private func picture(_ number: Int, _ size: PixelSize) throws -> Image {
-        try ImageRenderer(size: size, format: .init(isOpaque: true)).image { surface in
+        try Image(size: size, isOpaque: true) { surface in
             for step in 0..<size.pixelCount / 1_248 {
                 let mixed: Int = (step * 7_919 + number * 104_729) % 1_000
                 let value: Float = Float(mixed) / 1_000

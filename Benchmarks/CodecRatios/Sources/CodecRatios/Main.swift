@@ -9,7 +9,7 @@ import Tintype
 enum Main {
     static let rounds = ProcessInfo.processInfo.environment["ROUNDS"].flatMap { Int($0) } ?? 7
     /// Pictures are decoded into memory of before, as large as they are.
-    static let context = DecodeContext(pool: PixelBufferPool(limit: .megabytes(512)))
+    static let context = ProcessingContext(pool: PixelBufferPool(limit: .megabytes(512)))
 
     static func main() throws {
         let arguments = CommandLine.arguments
@@ -96,14 +96,14 @@ enum Main {
             let stored = full.size
             let loops = BareLoops(size: PixelSize(width: 1, height: 1))
             let box = PixelSize(width: 400, height: 400)
-            func thumbnail(_ quality: ThumbnailQuality) throws -> Image {
+            func thumbnail(isFast: Bool) throws -> Image {
                 try decode(data) {
                     $0.thumbnailSize = box
-                    $0.thumbnailQuality = quality
+                    $0.prefersFastThumbnail = isFast
                 }
             }
-            let high = try thumbnail(.high)
-            let fast = try thumbnail(.fast)
+            let high = try thumbnail(isFast: false)
+            let fast = try thumbnail(isFast: true)
             let reference = Fidelity.reduction(of: full.pixels, to: high.size)
             let decibels = [high, fast].map { Fidelity.decibels($0.pixels, to: reference) }
             // What is stored lies on its side where it is shown upright: the bare loop has the same work.
@@ -114,7 +114,7 @@ enum Main {
                 rounds: rounds,
                 [
                     { _ = try loops.thumbnail(data, of: info.size, to: target) },
-                    { _ = try thumbnail(.high) }, { _ = try thumbnail(.fast) },
+                    { _ = try thumbnail(isFast: false) }, { _ = try thumbnail(isFast: true) },
                 ])
             print(
                 "| \(photograph.name) | \(cell(times[0])) | \(cell(times[1])) | \(ratio(times[1], times[0])) | "

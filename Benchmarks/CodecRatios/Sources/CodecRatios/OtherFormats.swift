@@ -19,7 +19,7 @@ enum OtherFormats {
         deinit { pixels.deallocate() }
     }
 
-    static func print(_ photograph: Photograph, rounds: Int, context: DecodeContext) throws {
+    static func print(_ photograph: Photograph, rounds: Int, context: ProcessingContext) throws {
         var plain = DecodeOptions()
         plain.keepsColorSpace = true
         var quarter = plain
@@ -62,7 +62,7 @@ enum OtherFormats {
     }
 
     /// An animated GIF whose frames are composed one after the other, by giflib and by a frame decoder.
-    private static func frames(rounds: Int, context: DecodeContext) throws {
+    private static func frames(rounds: Int, context: ProcessingContext) throws {
         let size = PixelSize(width: 480, height: 270)
         let data = try animation(size, frames: 48).encoded(as: .gif)
         let canvas = Canvas(size)
@@ -111,11 +111,8 @@ enum OtherFormats {
             }
             return ImageFrame(pixels: pixels.freeze(), duration: .milliseconds(40))
         }
-        var properties = Image.Properties()
-        properties.hasAlpha = false
-        guard let image = Image(frames: frames, properties: properties) else {
-            preconditionFailure("frames of one size")
-        }
+        guard var image = Image(frames: frames) else { preconditionFailure("frames of one size") }
+        image.hasAlpha = false
         return image
     }
 

@@ -55,8 +55,8 @@ struct Photograph {
                 }
             }
         }
-        var properties = Image.Properties()
-        properties.hasAlpha = false
-        return try Image(pixels: pixels.freeze(), properties: properties).encoded(as: .jpeg)
+        var image = Image(pixels: pixels.freeze())
+        image.hasAlpha = false
+        return try image.encoded(as: .jpeg)
     }
 }

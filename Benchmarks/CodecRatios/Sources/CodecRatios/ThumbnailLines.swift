@@ -5,7 +5,7 @@ import Tintype
 /// `FILE<tab>KIND<tab>bare loop<tab>dB<tab>Tintype<tab>dB`. `scripts/lib/thumbnail_peers.py` makes the same ones of these files with other libraries.
 enum ThumbnailLines {
     /// - Parameter folder: receives the files.
-    static func print(_ photographs: [Photograph], rounds: Int, context: DecodeContext, to folder: URL) throws {
+    static func print(_ photographs: [Photograph], rounds: Int, context: ProcessingContext, to folder: URL) throws {
         for photograph in photographs {
             for (kind, data) in [("baseline", photograph.baseline), ("progressive", photograph.progressive)] {
                 let file = folder.appendingPathComponent("\(kind)-\(photograph.name)")

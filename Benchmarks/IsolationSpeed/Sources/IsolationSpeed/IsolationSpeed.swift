@@ -137,7 +137,7 @@ struct IsolationSpeed {
     ) throws -> (wall: Double, look: Double, faults: Double, workerFaults: Double) {
         let (faults, helper) = (faults("self"), workerFaults)
         let start = ContinuousClock.now
-        let image = try coders.decode(data, options: options, context: DecodeContext())
+        let image = try coders.decode(data, options: options, context: ProcessingContext())
         let decoded = ContinuousClock.now
         let sum = image.pixels.withUnsafeBytes { bytes in
             stride(from: 0, to: bytes.count, by: 4_096).reduce(0) { $0 &+ Int(bytes[$1]) }

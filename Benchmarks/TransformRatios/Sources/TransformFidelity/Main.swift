@@ -94,7 +94,7 @@ enum Main {
                     let small = try? image.resized(to: image.size.scaled(into: PixelSize(width: 800, height: 800))),
                     let map = try? SpectralResidual(small),
                     let smart = try? small.transformed(.crop(aspectRatio: ratio, position: .smart)),
-                    let center = try? small.transformed(.crop(aspectRatio: ratio, position: .center))
+                    let center = try? small.transformed(.crop(aspectRatio: ratio, position: .anchor(.center)))
                 else { continue }
                 let ofWidth = smart.size.width < small.size.width
                 let (length, kept) =

@@ -24,8 +24,8 @@ enum Main {
             ("blur, radius 5, linear light", .blur(radius: 5, inLinearLight: true)),
             ("resize to 800x600, linear light", .resize(width: 800, height: 600, mode: .fill, inLinearLight: true)),
         ]
-        let context = TransformContext(pool: PixelBufferPool(limit: .megabytes(512)))
-        try TransformContext.$current.withValue(context) {
+        let context = ProcessingContext(pool: PixelBufferPool(limit: .megabytes(512)))
+        try ProcessingContext.$current.withValue(context) {
             for (name, transformer) in operations {
                 var times: [Double] = []
                 for round in 0...rounds {
@@ -59,7 +59,9 @@ enum Main {
                 }
             }
         }
-        return Image(pixels: pixels.freeze()).with { $0.hasAlpha = false }
+        var image = Image(pixels: pixels.freeze())
+        image.hasAlpha = false
+        return image
     }
 
     /// The milliseconds of processor time of the program, and of the system for it.

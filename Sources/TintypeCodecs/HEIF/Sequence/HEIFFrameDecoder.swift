@@ -14,14 +14,15 @@ final class HEIFFrameDecoder: ArrivingFrames {
     private let image: HEVCDecoder
     private let alpha: HEVCDecoder?
     private let setup: FrameSetup
-    private let context: DecodeContext
+    private let context: ProcessingContext
     private var color: (coding: ColorCoding, color: CodedColor)?
     private var next = 0
 
     var outputSize: PixelSize { setup.outputSize }
 
     init(
-        _ data: Data, sequence: HEIFSequence, for purpose: FramePurpose, options: DecodeOptions, context: DecodeContext
+        _ data: Data, sequence: HEIFSequence, for purpose: FramePurpose, options: DecodeOptions,
+        context: ProcessingContext
     ) throws(ImageError) {
         let info = sequence.info
         // A decoder keeps up to 17 pictures, of mostly 1.5 bytes a pixel.

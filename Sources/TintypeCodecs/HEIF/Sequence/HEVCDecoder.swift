@@ -8,7 +8,7 @@ internal import TintypeImages
 /// noticed. A picture is taken out as soon as it is there: where nothing is held back for a later picture, the decoder is asked for it.
 final class HEVCDecoder {
     private let track: HEVCTrack
-    private let context: DecodeContext
+    private let context: ProcessingContext
     private var stream: HEVCStream?
     /// The place, in the order of decoding, of the sample that comes next.
     private var nextSample = 0
@@ -20,7 +20,7 @@ final class HEVCDecoder {
     private var holdsPicture = false
     private var isFlushed = false
 
-    init(_ track: HEVCTrack, context: DecodeContext) {
+    init(_ track: HEVCTrack, context: ProcessingContext) {
         self.track = track
         self.context = context
     }

@@ -12,7 +12,7 @@ internal import TintypeImages
 struct JPEGThumbnail {
     let segments: JPEGSegments
     let options: DecodeOptions
-    let context: DecodeContext
+    let context: ProcessingContext
     /// Files with scans of fewer bytes are left to libjpeg-turbo.
     var shortestScan = Self.shortestScan
 
@@ -146,7 +146,7 @@ struct JPEGThumbnail {
     private func isWanted(_ scan: JPEGScans.Scan, _ plan: Plan) -> Bool {
         guard let component = scan.components.first, scan.band.lowerBound <= plan.last[component] else { return false }
         guard scan.isRefinement else { return true }
-        if options.thumbnailQuality == .fast { return scan.missingBits >= 2 }
+        if options.prefersFastThumbnail { return scan.missingBits >= 2 }
         guard component == 0 else { return true }
         let quantizer = plan.frame.components[0].quantizer[1...plan.last[0]].max() ?? 0
         // A smaller reduction averages fewer coefficients.

@@ -8,7 +8,7 @@ struct BackgroundTransformer: ImageTransformer {
         try ParameterCheck("background").check("color", color)
         guard image.hasAlpha else { return image }
         let background = color.premultiplied(for: image.pixels.format)
-        let pixels = try image.pixels.mappingComponents(TransformContext.current) { row, _ in
+        let pixels = try image.pixels.mappingComponents(ProcessingContext.current) { row, _ in
             for x in row.indices where row[x].w < 1 { row[x] += background * (1 - row[x].w) }
         }
         return image.replacing(pixels, hasAlpha: color.alpha < 1)

@@ -4,13 +4,13 @@ internal import Glibc
 ///
 /// Components range from 0 to 1. The rows produce red, green, blue and alpha, as in SVG's `feColorMatrix` (Filter Effects
 /// Module Level 1).
-public struct ColorMatrix: Sendable, Hashable {
+package struct ColorMatrix: Sendable, Hashable {
     /// The 20 numbers, row by row.
-    public let values: [Double]
+    package let values: [Double]
 
     /// Creates a matrix.
     /// - Parameter values: 20 numbers, row by row; `nil` for another count.
-    public init?(_ values: [Double]) {
+    package init?(_ values: [Double]) {
         guard values.count == 20 else { return nil }
         self.values = values
     }
@@ -18,7 +18,7 @@ public struct ColorMatrix: Sendable, Hashable {
     private init(rows: [[Double]]) { values = rows.flatMap(\.self) }
 
     /// The matrix that changes nothing.
-    public static let identity = ColorMatrix(rows: [
+    package static let identity = ColorMatrix(rows: [
         [1, 0, 0, 0, 0], [0, 1, 0, 0, 0], [0, 0, 1, 0, 0], [0, 0, 0, 1, 0],
     ])
 
@@ -37,13 +37,13 @@ public struct ColorMatrix: Sendable, Hashable {
 
     /// Returns a matrix that removes color.
     /// - Parameter amount: 0 to change nothing, 1 for gray.
-    public static func grayscale(_ amount: Double = 1) -> ColorMatrix {
+    package static func grayscale(_ amount: Double = 1) -> ColorMatrix {
         mix(amount, of: [luma, luma, luma, [0, 0, 0, 1, 0]])
     }
 
     /// Returns a matrix for brown tones.
     /// - Parameter amount: 0 to change nothing, 1 for brown tones alone.
-    public static func sepia(_ amount: Double = 1) -> ColorMatrix {
+    package static func sepia(_ amount: Double = 1) -> ColorMatrix {
         mix(
             amount,
             of: [
@@ -53,23 +53,23 @@ public struct ColorMatrix: Sendable, Hashable {
 
     /// Returns a matrix that inverts color.
     /// - Parameter amount: 0 to change nothing, 0.5 for uniform gray, 1 to invert.
-    public static func invert(_ amount: Double = 1) -> ColorMatrix {
+    package static func invert(_ amount: Double = 1) -> ColorMatrix {
         mix(amount, of: [[-1, 0, 0, 0, 1], [0, -1, 0, 0, 1], [0, 0, -1, 0, 1], [0, 0, 0, 1, 0]])
     }
 
     /// Returns a matrix that multiplies the distance from gray.
     /// - Parameter amount: 0 for gray, 1 to change nothing, more for stronger color.
-    public static func saturation(_ amount: Double) -> ColorMatrix { grayscale(1 - amount) }
+    package static func saturation(_ amount: Double) -> ColorMatrix { grayscale(1 - amount) }
 
     /// Returns a matrix that multiplies color.
     /// - Parameter amount: 0 for black, 1 to change nothing, more for brighter color.
-    public static func brightness(_ amount: Double) -> ColorMatrix {
+    package static func brightness(_ amount: Double) -> ColorMatrix {
         ColorMatrix(rows: [[amount, 0, 0, 0, 0], [0, amount, 0, 0, 0], [0, 0, amount, 0, 0], [0, 0, 0, 1, 0]])
     }
 
     /// Returns a matrix that multiplies the distance from medium gray.
     /// - Parameter amount: 0 for gray, 1 to change nothing, more for stronger contrast.
-    public static func contrast(_ amount: Double) -> ColorMatrix {
+    package static func contrast(_ amount: Double) -> ColorMatrix {
         let offset = 0.5 - 0.5 * amount
         return ColorMatrix(rows: [
             [amount, 0, 0, 0, offset], [0, amount, 0, 0, offset], [0, 0, amount, 0, offset], [0, 0, 0, 1, 0],
@@ -78,7 +78,7 @@ public struct ColorMatrix: Sendable, Hashable {
 
     /// Returns a matrix that turns the hue, as SVG's `hueRotate` does.
     /// - Parameter degrees: the angle.
-    public static func hueRotation(degrees: Double) -> ColorMatrix {
+    package static func hueRotation(degrees: Double) -> ColorMatrix {
         let angle = degrees.truncatingRemainder(dividingBy: 360) * .pi / 180
         let (cosine, sine) = (cos(angle), sin(angle))
         func row(_ own: Int, _ sines: [Double]) -> [Double] {
@@ -95,7 +95,7 @@ public struct ColorMatrix: Sendable, Hashable {
 
     /// Returns the matrix that applies this matrix first, and then another, without limiting components in between.
     /// - Parameter next: the matrix to apply afterwards.
-    public func concatenated(with next: ColorMatrix) -> ColorMatrix {
+    package func concatenated(with next: ColorMatrix) -> ColorMatrix {
         ColorMatrix(
             rows: (0..<4).map { row in
                 (0..<5).map { column in
@@ -109,7 +109,7 @@ public struct ColorMatrix: Sendable, Hashable {
     /// - Parameters:
     ///   - row: the row, counted from 0 at the top.
     ///   - column: the column, counted from 0.
-    public subscript(row: Int, column: Int) -> Double { values[row * 5 + column] }
+    package subscript(row: Int, column: Int) -> Double { values[row * 5 + column] }
 
     /// The four columns of a matrix for premultiplied pixels; `nil` if alpha changes, or changes color.
     ///

@@ -2,20 +2,21 @@ internal import CKernels
 
 /// Applies a matrix to every color.
 struct ColorMatrixTransformer: ImageTransformer {
-    var matrix: ColorMatrix
+    var values: [Double]
 
     var key: String {
-        TransformKey("colorMatrix").with("values", text: matrix.values.map(TransformKey.number).joined(separator: ":"))
+        TransformKey("colorMatrix").with("values", text: values.map(TransformKey.number).joined(separator: ":"))
             .description
     }
 
     func transform(_ image: Image) throws -> Image {
         let check = ParameterCheck("colorMatrix")
-        for (index, value) in matrix.values.enumerated() {
+        guard let matrix = ColorMatrix(values) else { throw check.error("count of numbers", values.count, "20") }
+        for (index, value) in values.enumerated() {
             // Larger numbers overflow in single precision.
             try check.check("number in row \(index / 5), column \(index % 5)", value, in: -1e6...1e6)
         }
-        let context = TransformContext.current
+        let context = ProcessingContext.current
         guard let columns = matrix.premultipliedColumns else {
             let columns = (0..<5).map { column in
                 SIMD4<Float>(
@@ -29,7 +30,7 @@ struct ColorMatrixTransformer: ImageTransformer {
 
     /// Applies the columns of a matrix to premultiplied pixels.
     private static func applied(
-        _ columns: [Float], to pixels: PixelBuffer, _ context: TransformContext
+        _ columns: [Float], to pixels: PixelBuffer, _ context: ProcessingContext
     ) throws(ImageError) -> PixelBuffer {
         let kernels = ComponentRow.kernels
         guard pixels.format == .rgba8 else {
@@ -53,7 +54,7 @@ struct ColorMatrixTransformer: ImageTransformer {
 
     /// Applies five columns to straight pixels.
     private static func applied(
-        _ columns: [SIMD4<Float>], to pixels: PixelBuffer, _ context: TransformContext
+        _ columns: [SIMD4<Float>], to pixels: PixelBuffer, _ context: ProcessingContext
     ) throws(ImageError) -> PixelBuffer {
         let isLimited = pixels.format != .rgbaFloat16
         let (red, green, blue, alpha, offset) = (columns[0], columns[1], columns[2], columns[3], columns[4])
@@ -71,37 +72,42 @@ struct ColorMatrixTransformer: ImageTransformer {
 }
 
 extension ImageTransformer where Self == ImageTransformers {
-    /// A transformer that applies a matrix to every color.
-    /// - Parameter matrix: the matrix.
-    public static func colorMatrix(_ matrix: ColorMatrix) -> ImageTransformers {
-        ImageTransformers([ColorMatrixTransformer(matrix: matrix)])
+    /// A transformer that applies a matrix of four rows and five columns to every color.
+    ///
+    /// Colors are straight, gamma-encoded RGBA, whose components range from 0 to 1. The rows produce red, green, blue and alpha, and the
+    /// fifth column is added, as in SVG's `feColorMatrix` (Filter Effects Module Level 1).
+    /// - Parameter values: the 20 numbers, row by row. Another count is an error, ``ImageError/Code/transformFailed``.
+    public static func colorMatrix(_ values: [Double]) -> ImageTransformers {
+        ImageTransformers([ColorMatrixTransformer(values: values)])
     }
 
-    /// A transformer that removes color: ``ColorMatrix/grayscale(_:)``.
-    /// - Parameter amount: the amount, as for ``ColorMatrix``.
+    package static func colorMatrix(_ matrix: ColorMatrix) -> ImageTransformers { colorMatrix(matrix.values) }
+
+    /// A transformer that removes color.
+    /// - Parameter amount: 0 to change nothing, 1 for gray.
     public static func grayscale(_ amount: Double = 1) -> ImageTransformers { colorMatrix(.grayscale(amount)) }
 
-    /// A transformer for brown tones: ``ColorMatrix/sepia(_:)``.
-    /// - Parameter amount: the amount, as for ``ColorMatrix``.
+    /// A transformer for brown tones.
+    /// - Parameter amount: 0 to change nothing, 1 for brown tones alone.
     public static func sepia(_ amount: Double = 1) -> ImageTransformers { colorMatrix(.sepia(amount)) }
 
-    /// A transformer that inverts color: ``ColorMatrix/invert(_:)``.
-    /// - Parameter amount: the amount, as for ``ColorMatrix``.
+    /// A transformer that inverts color.
+    /// - Parameter amount: 0 to change nothing, 0.5 for uniform gray, 1 to invert.
     public static func invert(_ amount: Double = 1) -> ImageTransformers { colorMatrix(.invert(amount)) }
 
-    /// A transformer that multiplies the distance from gray: ``ColorMatrix/saturation(_:)``.
-    /// - Parameter amount: the amount, as for ``ColorMatrix``.
+    /// A transformer that multiplies the distance from gray.
+    /// - Parameter amount: 0 for gray, 1 to change nothing, more for stronger color.
     public static func saturation(_ amount: Double) -> ImageTransformers { colorMatrix(.saturation(amount)) }
 
-    /// A transformer that multiplies color: ``ColorMatrix/brightness(_:)``.
-    /// - Parameter amount: the amount, as for ``ColorMatrix``.
+    /// A transformer that multiplies color.
+    /// - Parameter amount: 0 for black, 1 to change nothing, more for brighter color.
     public static func brightness(_ amount: Double) -> ImageTransformers { colorMatrix(.brightness(amount)) }
 
-    /// A transformer that multiplies the distance from medium gray: ``ColorMatrix/contrast(_:)``.
-    /// - Parameter amount: the amount, as for ``ColorMatrix``.
+    /// A transformer that multiplies the distance from medium gray.
+    /// - Parameter amount: 0 for gray, 1 to change nothing, more for stronger contrast.
     public static func contrast(_ amount: Double) -> ImageTransformers { colorMatrix(.contrast(amount)) }
 
-    /// A transformer that turns the hue: ``ColorMatrix/hueRotation(degrees:)``.
+    /// A transformer that turns the hue, as SVG's `hueRotate` does.
     /// - Parameter degrees: the angle on the color wheel.
     public static func hueRotation(degrees: Double) -> ImageTransformers {
         colorMatrix(.hueRotation(degrees: degrees))
@@ -109,32 +115,32 @@ extension ImageTransformer where Self == ImageTransformers {
 }
 
 extension ImageTransformer {
-    /// Returns a sequence that then applies a matrix to every color.
-    /// - Parameter matrix: the matrix.
-    public func colorMatrix(_ matrix: ColorMatrix) -> ImageTransformers { then(.colorMatrix(matrix)) }
+    /// Returns a sequence that then applies a matrix of four rows and five columns to every color.
+    /// - Parameter values: the 20 numbers, row by row.
+    public func colorMatrix(_ values: [Double]) -> ImageTransformers { then(.colorMatrix(values)) }
 
     /// Returns a sequence that then removes color.
-    /// - Parameter amount: the amount, as for ``ColorMatrix``.
+    /// - Parameter amount: 0 to change nothing, 1 for gray.
     public func grayscale(_ amount: Double = 1) -> ImageTransformers { then(.grayscale(amount)) }
 
     /// Returns a sequence that then gives the result brown tones.
-    /// - Parameter amount: the amount, as for ``ColorMatrix``.
+    /// - Parameter amount: 0 to change nothing, 1 for brown tones alone.
     public func sepia(_ amount: Double = 1) -> ImageTransformers { then(.sepia(amount)) }
 
     /// Returns a sequence that then inverts color.
-    /// - Parameter amount: the amount, as for ``ColorMatrix``.
+    /// - Parameter amount: 0 to change nothing, 0.5 for uniform gray, 1 to invert.
     public func invert(_ amount: Double = 1) -> ImageTransformers { then(.invert(amount)) }
 
     /// Returns a sequence that then multiplies the distance from gray.
-    /// - Parameter amount: the amount, as for ``ColorMatrix``.
+    /// - Parameter amount: 0 for gray, 1 to change nothing, more for stronger color.
     public func saturation(_ amount: Double) -> ImageTransformers { then(.saturation(amount)) }
 
     /// Returns a sequence that then multiplies color.
-    /// - Parameter amount: the amount, as for ``ColorMatrix``.
+    /// - Parameter amount: 0 for black, 1 to change nothing, more for brighter color.
     public func brightness(_ amount: Double) -> ImageTransformers { then(.brightness(amount)) }
 
     /// Returns a sequence that then multiplies the distance from medium gray.
-    /// - Parameter amount: the amount, as for ``ColorMatrix``.
+    /// - Parameter amount: 0 for gray, 1 to change nothing, more for stronger contrast.
     public func contrast(_ amount: Double) -> ImageTransformers { then(.contrast(amount)) }
 
     /// Returns a sequence that then turns the hue.

@@ -71,7 +71,7 @@ enum LinearLight {
     ///
     /// Light has 16 bits, or half precision for half-precision pixels.
     static func resized(
-        _ pixels: PixelBuffer, to size: PixelSize, part: ResampledPart, _ context: TransformContext
+        _ pixels: PixelBuffer, to size: PixelSize, part: ResampledPart, _ context: ProcessingContext
     ) throws(ImageError) -> PixelBuffer {
         let format: PixelFormat = pixels.format == .rgbaFloat16 ? .rgbaFloat16 : .rgba16
         var resampler = try DeepRowResampler(

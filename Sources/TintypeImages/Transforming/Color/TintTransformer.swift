@@ -14,7 +14,7 @@ struct TintTransformer: ImageTransformer {
         try ParameterCheck("tint").check("color", color)
         guard color.alpha > 0 else { return image }
         let source = color.premultiplied(for: image.pixels.format)
-        let pixels = try image.pixels.mappingComponents(TransformContext.current) { row, _ in
+        let pixels = try image.pixels.mappingComponents(ProcessingContext.current) { row, _ in
             for x in row.indices { row[x] = mode.blend(source, with: row[x]) }
         }
         // Of an opaque color over opaque pixels, few operators make anything else.

@@ -20,7 +20,7 @@ struct BlurTransformer: ImageTransformer {
         try ParameterCheck("blur").check("radius", radius, in: 0 ... .greatestFiniteMagnitude)
         guard radius > 0 else { return image }
         return image.replacing(
-            try GaussianBlur(sigma: radius, isLinear: isLinear).blurred(image.pixels, TransformContext.current))
+            try GaussianBlur(sigma: radius, isLinear: isLinear).blurred(image.pixels, ProcessingContext.current))
     }
 }
 

@@ -20,7 +20,7 @@ struct GaussianBlur {
     /// Returns the blurred pixels.
     /// - Parameter format: the format of the result; `nil` for the pixels' own.
     func blurred(
-        _ pixels: PixelBuffer, format: PixelFormat? = nil, _ context: TransformContext
+        _ pixels: PixelBuffer, format: PixelFormat? = nil, _ context: ProcessingContext
     ) throws(ImageError) -> PixelBuffer {
         let format = format ?? pixels.format
         guard sigma > 0 else { return try pixels.converted(to: format, pool: context.pool) }
@@ -41,7 +41,7 @@ struct GaussianBlur {
     private static let tileWidth = 512
 
     private func directly(
-        _ source: PixelBuffer, _ format: PixelFormat, _ context: TransformContext
+        _ source: PixelBuffer, _ format: PixelFormat, _ context: ProcessingContext
     ) throws(ImageError) -> PixelBuffer {
         let target = try context.buffer(source.size, format: format)
         let radius = Int((3.5 * sigma).rounded(.up))
@@ -131,7 +131,7 @@ struct GaussianBlur {
     }
 
     private func withBoxes(
-        _ source: PixelBuffer, _ format: PixelFormat, _ context: TransformContext
+        _ source: PixelBuffer, _ format: PixelFormat, _ context: ProcessingContext
     ) throws(ImageError) -> PixelBuffer {
         let target = try context.buffer(source.size, format: format)
         let middle = try context.buffer(
@@ -150,7 +150,7 @@ struct GaussianBlur {
     private func blurRows(
         _ source: PixelBuffer, to target: borrowing MutablePixelBuffer,
         _ lines: (UnsafeMutablePointer<Float>, UnsafeMutablePointer<Float>), row: UnsafeMutablePointer<Float>,
-        _ context: TransformContext
+        _ context: ProcessingContext
     ) throws(ImageError) {
         let kernels = ComponentRow.kernels
         let width = source.width
@@ -173,7 +173,7 @@ struct GaussianBlur {
     /// Blurs four columns at once.
     private func blurColumns(
         _ source: borrowing MutablePixelBuffer, to target: borrowing MutablePixelBuffer,
-        _ lines: (UnsafeMutablePointer<Float>, UnsafeMutablePointer<Float>), _ context: TransformContext
+        _ lines: (UnsafeMutablePointer<Float>, UnsafeMutablePointer<Float>), _ context: ProcessingContext
     ) throws(ImageError) {
         let kernels = ComponentRow.kernels
         let height = source.height

@@ -40,7 +40,7 @@ struct OverlayTransformer: ImageTransformer {
         try check.check(distance: "offset", abs(max(offsetX, -Int.max)))
         try check.check(distance: "offset", abs(max(offsetY, -Int.max)))
         try anchor.check("anchor", check)
-        let context = TransformContext.current
+        let context = ProcessingContext.current
         let picture = try resized(context)
         let origin = anchor.origin(of: picture.size, in: image.size)
         let (left, top) = (origin.x + offsetX, origin.y + offsetY)
@@ -62,7 +62,7 @@ struct OverlayTransformer: ImageTransformer {
         return image.replacing(pixels, hasAlpha: !isOpaque)
     }
 
-    private func resized(_ context: TransformContext) throws(ImageError) -> PixelBuffer {
+    private func resized(_ context: ProcessingContext) throws(ImageError) -> PixelBuffer {
         guard let width, width != overlay.size.width else { return overlay.pixels }
         let box = PixelSize(width: width, height: ParameterCheck.longestSide)
         let size = overlay.size.scaled(into: box, upscaling: true)

@@ -16,7 +16,7 @@ struct SharpenTransformer: ImageTransformer {
         try check.check("radius", radius, in: 0...BlurTransformer.largestRadius)
         try check.check("threshold", threshold, in: 0...1)
         guard amount > 0, radius > 0 else { return image }
-        let context = TransformContext.current
+        let context = ProcessingContext.current
         let pixels = image.pixels
         // 16 bits, so that rounding is not amplified.
         let blurred = try GaussianBlur(sigma: radius, isLinear: false).blurred(

@@ -17,7 +17,7 @@ struct AffineSampler {
     /// Returns the rotated pixels over a background.
     ///
     /// - Complexity: O(pixels of the result), with 16 samples each; memory for a row.
-    func pixels(background: PixelColor, _ context: TransformContext) throws(ImageError) -> PixelBuffer {
+    func pixels(background: PixelColor, _ context: ProcessingContext) throws(ImageError) -> PixelBuffer {
         let format = source.format
         let target = try context.buffer(size, format: format)
         let scratch = try context.scratch(floats: size.width * 4)

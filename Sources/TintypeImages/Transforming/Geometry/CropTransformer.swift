@@ -11,7 +11,7 @@ struct CropTransformer: ImageTransformer {
     var key: String {
         let key = TransformKey("crop")
         func placed(_ key: TransformKey, _ position: CropPosition) -> String {
-            position == .center ? key.description : key.with("position", text: position.keyPart).description
+            position == .anchor(.center) ? key.description : key.with("position", text: position.keyPart).description
         }
         switch area {
         case .rect(let rect): return key.with("rect", text: rect.description).description
@@ -21,11 +21,11 @@ struct CropTransformer: ImageTransformer {
     }
 
     func transform(_ image: Image) throws -> Image {
-        let context = TransformContext.current
+        let context = ProcessingContext.current
         return image.replacing(try image.pixels.cropped(to: part(of: image.pixels, context), context))
     }
 
-    private func part(of pixels: PixelBuffer, _ context: TransformContext) throws(ImageError) -> PixelRect {
+    private func part(of pixels: PixelBuffer, _ context: ProcessingContext) throws(ImageError) -> PixelRect {
         let check = ParameterCheck("crop")
         let bounds = pixels.size
         switch area {
@@ -77,7 +77,7 @@ extension ImageTransformer where Self == ImageTransformers {
     ///   - width: the width in pixels. A smaller image keeps its width.
     ///   - height: the height in pixels. A smaller image keeps its height.
     ///   - position: the position of the part.
-    public static func crop(width: Int, height: Int, position: CropPosition = .center) -> ImageTransformers {
+    public static func crop(width: Int, height: Int, position: CropPosition = .anchor(.center)) -> ImageTransformers {
         ImageTransformers([CropTransformer(area: .size(PixelSize(width: width, height: height), position))])
     }
 
@@ -85,7 +85,7 @@ extension ImageTransformer where Self == ImageTransformers {
     /// - Parameters:
     ///   - aspectRatio: the width divided by the height, such as `16.0 / 9`.
     ///   - position: the position of the part.
-    public static func crop(aspectRatio: Double, position: CropPosition = .center) -> ImageTransformers {
+    public static func crop(aspectRatio: Double, position: CropPosition = .anchor(.center)) -> ImageTransformers {
         ImageTransformers([CropTransformer(area: .aspectRatio(aspectRatio, position))])
     }
 }
@@ -100,7 +100,7 @@ extension ImageTransformer {
     ///   - width: the width, in pixels.
     ///   - height: the height, in pixels.
     ///   - position: the position of the part that remains.
-    public func crop(width: Int, height: Int, position: CropPosition = .center) -> ImageTransformers {
+    public func crop(width: Int, height: Int, position: CropPosition = .anchor(.center)) -> ImageTransformers {
         then(.crop(width: width, height: height, position: position))
     }
 
@@ -108,7 +108,7 @@ extension ImageTransformer {
     /// - Parameters:
     ///   - aspectRatio: the width divided by the height.
     ///   - position: the position of the part that remains.
-    public func crop(aspectRatio: Double, position: CropPosition = .center) -> ImageTransformers {
+    public func crop(aspectRatio: Double, position: CropPosition = .anchor(.center)) -> ImageTransformers {
         then(.crop(aspectRatio: aspectRatio, position: position))
     }
 }

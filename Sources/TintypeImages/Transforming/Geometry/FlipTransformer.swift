@@ -15,7 +15,7 @@ struct FlipTransformer: ImageTransformer {
             case (false, true): .downMirrored
             case (true, true): .down
             }
-        return image.replacing(try image.pixels.oriented(orientation, pool: TransformContext.current.pool))
+        return image.replacing(try image.pixels.oriented(orientation, pool: ProcessingContext.current.pool))
     }
 }
 

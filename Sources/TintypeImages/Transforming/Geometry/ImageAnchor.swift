@@ -56,17 +56,6 @@ public enum CropPosition: Sendable, Hashable {
     /// Keeps the part with the most detail and color; see `crop(width:height:position:)`.
     case smart
 
-    /// Keeps the center.
-    public static let center = CropPosition.anchor(.center)
-    /// Keeps the upper part.
-    public static let top = CropPosition.anchor(.top)
-    /// Keeps the lower part.
-    public static let bottom = CropPosition.anchor(.bottom)
-    /// Keeps the left part.
-    public static let left = CropPosition.anchor(.left)
-    /// Keeps the right part.
-    public static let right = CropPosition.anchor(.right)
-
     /// The canonical spelling in keys.
     var keyPart: String {
         switch self {
@@ -90,7 +79,7 @@ public enum CropPosition: Sendable, Hashable {
     ///   - canvas: the displayed size of the pixels.
     ///   - pixels: the pixels that the canvas shows.
     func part(
-        _ size: PixelSize, of canvas: PixelSize, showing pixels: PixelBuffer, _ context: TransformContext
+        _ size: PixelSize, of canvas: PixelSize, showing pixels: PixelBuffer, _ context: ProcessingContext
     ) throws(ImageError) -> PixelRect {
         var origin: (x: Int, y: Int)
         switch self {

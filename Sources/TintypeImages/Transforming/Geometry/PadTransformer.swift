@@ -32,7 +32,7 @@ struct PadTransformer: ImageTransformer {
     func transform(_ image: Image) throws -> Image {
         let check = ParameterCheck("pad")
         try check.check("color", color)
-        let context = TransformContext.current
+        let context = ProcessingContext.current
         switch extent {
         case .insets(let insets):
             try check.check(distance: "top", insets.top)
@@ -56,7 +56,7 @@ struct PadTransformer: ImageTransformer {
 
     /// Returns a canvas of a uniform color with the image on it, whose pixels replace the color.
     static func placing(
-        _ image: Image, on size: PixelSize, x: Int, y: Int, color: PixelColor, _ context: TransformContext
+        _ image: Image, on size: PixelSize, x: Int, y: Int, color: PixelColor, _ context: ProcessingContext
     ) throws(ImageError) -> Image {
         guard size != image.size else { return image }
         let format = image.pixels.format
@@ -86,14 +86,6 @@ extension ImageTransformer where Self == ImageTransformers {
         return ImageTransformers([PadTransformer(extent: .insets(insets), color: color)])
     }
 
-    /// A transformer that adds the same number of pixels at all edges.
-    /// - Parameters:
-    ///   - distance: the number of pixels to add at each edge.
-    ///   - color: the color of the new pixels.
-    public static func pad(_ distance: Int, color: PixelColor = .clear) -> ImageTransformers {
-        pad(top: distance, left: distance, bottom: distance, right: distance, color: color)
-    }
-
     /// A transformer that adds pixels until an image has a size. A side that is longer stays as it is.
     /// - Parameters:
     ///   - width: the width in pixels.
@@ -120,14 +112,6 @@ extension ImageTransformer {
         top: Int = 0, left: Int = 0, bottom: Int = 0, right: Int = 0, color: PixelColor = .clear
     ) -> ImageTransformers {
         then(.pad(top: top, left: left, bottom: bottom, right: right, color: color))
-    }
-
-    /// Returns a sequence that then adds the same number of pixels at all edges.
-    /// - Parameters:
-    ///   - distance: the number of pixels to add at each edge.
-    ///   - color: the color of the new pixels.
-    public func pad(_ distance: Int, color: PixelColor = .clear) -> ImageTransformers {
-        then(.pad(distance, color: color))
     }
 
     /// Returns a sequence that then adds pixels until the result has a size.

@@ -19,20 +19,20 @@ public struct PixelRect: Sendable, Hashable, CustomStringConvertible {
 
     /// Creates the bounds of an image.
     /// - Parameter size: the size of the image.
-    public init(_ size: PixelSize) { self.init(x: 0, y: 0, width: size.width, height: size.height) }
+    package init(_ size: PixelSize) { self.init(x: 0, y: 0, width: size.width, height: size.height) }
 
     /// The width and the height.
     public var size: PixelSize { PixelSize(width: width, height: height) }
 
     /// True if a side is zero or negative.
-    public var isEmpty: Bool { size.isEmpty }
+    package var isEmpty: Bool { size.isEmpty }
 
     /// The size and the position, such as `400x300+10+20`.
     public var description: String { "\(width)x\(height)+\(x)+\(y)" }
 
     /// Returns the part that lies inside the bounds of an image; `nil` if there is none.
     /// - Parameter bounds: the size of the image.
-    public func clipped(to bounds: PixelSize) -> PixelRect? {
+    package func clipped(to bounds: PixelSize) -> PixelRect? {
         guard !isEmpty else { return nil }
         let (right, overflowsRight) = x.addingReportingOverflow(width)
         let (bottom, overflowsBottom) = y.addingReportingOverflow(height)

@@ -15,7 +15,7 @@ struct ResizeTransformer: ImageTransformer {
     var width: Int?
     var height: Int?
     var mode = ResizeMode.aspectFit
-    var position = CropPosition.center
+    var position = CropPosition.anchor(.center)
     var upscales = true
     var isLinear = false
 
@@ -26,7 +26,7 @@ struct ResizeTransformer: ImageTransformer {
         let isPlaced = mode == .aspectFill || mode == .letterbox
         var key = TransformKey("resize").with("width", width).with("height", height)
         if mode != .aspectFit { key = key.with("mode", text: mode.rawValue) }
-        if isPlaced, position != .center { key = key.with("position", text: position.keyPart) }
+        if isPlaced, position != .anchor(.center) { key = key.with("position", text: position.keyPart) }
         return key.with("noUpscaling", if: !upscales).with("linear", if: isLinear).description
     }
 
@@ -49,7 +49,7 @@ struct ResizeTransformer: ImageTransformer {
 
     func transform(_ image: Image) throws -> Image {
         try check()
-        let context = TransformContext.current
+        let context = ProcessingContext.current
         let source = image.size
         guard let width, let height else { return try resized(image, to: fittingSize(of: image), context) }
         let size = PixelSize(width: width, height: height)
@@ -78,7 +78,7 @@ struct ResizeTransformer: ImageTransformer {
     }
 
     /// Returns the image at a size that covers the requested size, cropped to it.
-    private func filling(_ image: Image, _ size: PixelSize, _ context: TransformContext) throws(ImageError) -> Image {
+    private func filling(_ image: Image, _ size: PixelSize, _ context: ProcessingContext) throws(ImageError) -> Image {
         try context.check(size, format: image.pixels.format)
         var canvas = Self.covering(size, proportions: image.proportions)
         if !upscales, canvas.width > image.size.width || canvas.height > image.size.height { canvas = image.size }
@@ -110,7 +110,7 @@ struct ResizeTransformer: ImageTransformer {
     }
 
     private func resized(
-        _ image: Image, to size: PixelSize, part: PixelRect? = nil, _ context: TransformContext
+        _ image: Image, to size: PixelSize, part: PixelRect? = nil, _ context: ProcessingContext
     ) throws(ImageError) -> Image {
         let part = part ?? PixelRect(size)
         if size == image.size {
@@ -158,7 +158,7 @@ extension ImageTransformer where Self == ImageTransformers {
     ///   - inLinearLight: true to average light instead of encoded values. Fine bright details keep their brightness. It takes
     ///     several times as long.
     public static func resize(
-        width: Int? = nil, height: Int? = nil, mode: ResizeMode = .aspectFit, position: CropPosition = .center,
+        width: Int? = nil, height: Int? = nil, mode: ResizeMode = .aspectFit, position: CropPosition = .anchor(.center),
         upscales: Bool = true, inLinearLight: Bool = false
     ) -> ImageTransformers {
         ImageTransformers([
@@ -179,7 +179,7 @@ extension ImageTransformer {
     ///   - upscales: true if the image may grow.
     ///   - inLinearLight: true to average light instead of encoded values.
     public func resize(
-        width: Int? = nil, height: Int? = nil, mode: ResizeMode = .aspectFit, position: CropPosition = .center,
+        width: Int? = nil, height: Int? = nil, mode: ResizeMode = .aspectFit, position: CropPosition = .anchor(.center),
         upscales: Bool = true, inLinearLight: Bool = false
     ) -> ImageTransformers {
         then(

@@ -29,7 +29,7 @@ struct RotateTransformer: ImageTransformer {
         let check = ParameterCheck("rotate")
         try check.check("degrees", finite: degrees)
         try check.check("background", background)
-        let context = TransformContext.current
+        let context = ProcessingContext.current
         let (sine, cosine) = Self.sineAndCosine(degrees)
         if degrees.truncatingRemainder(dividingBy: 90) == 0, expands || cosine != 0 {
             let orientation: Orientation =

@@ -8,7 +8,7 @@ struct SaliencyMap {
     /// The longer side of the small copy, in pixels.
     private static let side = 96
 
-    init(_ pixels: PixelBuffer, _ context: TransformContext) throws(ImageError) {
+    init(_ pixels: PixelBuffer, _ context: ProcessingContext) throws(ImageError) {
         let small = pixels.size.scaled(into: PixelSize(width: Self.side, height: Self.side))
         let reduced = try pixels.resized(to: small, pool: context.pool)
         size = small

@@ -6,7 +6,7 @@ struct TrimTransformer: ImageTransformer {
 
     func transform(_ image: Image) throws -> Image {
         try ParameterCheck("trim").check("tolerance", tolerance, in: 0...1)
-        let context = TransformContext.current
+        let context = ProcessingContext.current
         let pixels = image.pixels
         let (width, height) = (pixels.width, pixels.height)
         let border = pixels.component(x: 0, y: 0)

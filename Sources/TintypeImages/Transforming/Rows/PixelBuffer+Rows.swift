@@ -4,7 +4,7 @@ extension PixelBuffer {
     ///   - context: the environment of the transformer.
     ///   - change: changes the premultiplied components of a row in place. 1 is the maximum of the integer formats.
     func mappingComponents(
-        _ context: TransformContext, _ change: (_ row: UnsafeMutableBufferPointer<SIMD4<Float>>, _ y: Int) -> Void
+        _ context: ProcessingContext, _ change: (_ row: UnsafeMutableBufferPointer<SIMD4<Float>>, _ y: Int) -> Void
     ) throws(ImageError) -> PixelBuffer {
         let target = try context.buffer(size, format: format)
         let scratch = try context.scratch(floats: width * 4)
@@ -37,7 +37,7 @@ extension PixelBuffer {
     }
 
     /// Returns a part of the pixels. The part has to be inside the bounds.
-    func cropped(to part: PixelRect, _ context: TransformContext) throws(ImageError) -> PixelBuffer {
+    func cropped(to part: PixelRect, _ context: ProcessingContext) throws(ImageError) -> PixelBuffer {
         guard part != PixelRect(size) else { return self }
         let target = try context.buffer(part.size, format: format)
         for y in 0..<part.height {

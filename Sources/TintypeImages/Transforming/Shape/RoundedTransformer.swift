@@ -31,7 +31,7 @@ struct RoundedTransformer: ImageTransformer {
     ) throws(ImageError) -> Image {
         try check.check("border width", borderWidth, in: 0 ... .greatestFiniteMagnitude)
         try check.check("border color", borderColor)
-        let context = TransformContext.current
+        let context = ProcessingContext.current
         let (size, width) = (image.size, image.size.width)
         let corners = corners.intersection(.all)
         let outer = RoundedRect(size, radius: corners.isEmpty ? 0 : radius, corners: corners)
@@ -73,7 +73,7 @@ struct CircleTransformer: ImageTransformer {
         let side = min(image.size.width, image.size.height)
         let origin = ImageAnchor.center.origin(of: PixelSize(width: side, height: side), in: image.size)
         let square = PixelRect(x: origin.x, y: origin.y, width: side, height: side)
-        let cropped = image.replacing(try image.pixels.cropped(to: square, TransformContext.current))
+        let cropped = image.replacing(try image.pixels.cropped(to: square, ProcessingContext.current))
         return try RoundedTransformer.rounded(
             cropped, radius: Double(side) / 2, corners: .all, borderWidth: borderWidth, borderColor: borderColor,
             ParameterCheck("circle"))

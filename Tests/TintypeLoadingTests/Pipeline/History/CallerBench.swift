@@ -30,7 +30,7 @@ struct CallerBench: Sendable {
         configuration.date = { clock.date }
         if serializes {
             configuration.cacheSerializer = { image, _, _ in
-                try PictureCoder().encode(image, as: .picture, options: EncodeOptions(), context: EncodeContext())
+                try PictureCoder().encode(image, as: .picture, options: EncodeOptions(), context: ProcessingContext())
                     + Data(" serialized".utf8)
             }
         }
@@ -151,7 +151,8 @@ struct CallerBench: Sendable {
 
     private func number(_ data: Data, _ picture: History.Picture) -> Int {
         do throws(ImageError) {
-            return number(try PictureCoder().decode(data, options: DecodeOptions(), context: DecodeContext()), picture)
+            return number(
+                try PictureCoder().decode(data, options: DecodeOptions(), context: ProcessingContext()), picture)
         } catch {
             complain("\(picture): \(error)")
             return 0

@@ -112,7 +112,7 @@ extension ImageRequest {
             decode.preservesAspectRatio = false
         case .limited: decode.maximumBytes = ByteCount(300)
         }
-        if picture.isFast { decode.thumbnailQuality = .fast }
+        if picture.isFast { decode.prefersFastThumbnail = true }
         decode.firstFrameOnly = picture.firstFrameOnly
         decode.keepsColorSpace = picture.keepsColorSpace
         decode.scale = picture.isDoubleScale ? 2 : 1
@@ -161,20 +161,20 @@ struct PictureCoder: ImageCoder {
         return numbers
     }
 
-    func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
+    func info(of data: Data, context: ProcessingContext) throws(ImageError) -> ImageInfo {
         let numbers = try numbers(data)
         return ImageInfo(
             format: .picture, size: PixelSize(width: numbers[4], height: numbers[5]), frameCount: numbers[6],
             loopCount: numbers[6] > 1 ? 3 : nil, hasAlpha: false)
     }
 
-    func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
+    func decode(_ data: Data, options: DecodeOptions, context: ProcessingContext) throws(ImageError) -> Image {
         let numbers = try numbers(data)
         let frameCount = options.firstFrameOnly ? 1 : numbers[6]
         let source = PixelSize(width: numbers[4], height: numbers[5])
         let size = options.outputSize(for: source, frameCount: frameCount)
         var pixel = SIMD4(numbers[..<4].map { UInt8($0) })
-        if options.thumbnailQuality == .fast { pixel.w |= 1 }
+        if options.prefersFastThumbnail { pixel.w |= 1 }
         if options.keepsColorSpace { pixel.w |= 2 }
         var frames: [ImageFrame] = []
         for index in 0..<frameCount {
@@ -197,7 +197,7 @@ struct PictureCoder: ImageCoder {
     }
 
     func encode(
-        _ image: Image, as format: ImageFormat, options: EncodeOptions, context: EncodeContext
+        _ image: Image, as format: ImageFormat, options: EncodeOptions, context: ProcessingContext
     ) throws(ImageError) -> Data {
         let pixel = image.pixels[0, 0]
         let numbers = (0..<4).map { String(pixel[$0]) }.joined(separator: " ")

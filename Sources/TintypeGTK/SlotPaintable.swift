@@ -4,10 +4,10 @@ internal import CGTKShim
 internal import TintypeDisplay
 
 /// A paintable that shows a slot out of several.
-@MainActor final class Face {
-    /// The `GdkPaintable`, which the face owns a reference to.
+@MainActor final class SlotPaintable {
+    /// The `GdkPaintable`, which this object owns a reference to.
     private(set) var paintable: OpaquePointer?
-    private var contents: [ImageSlot: FaceContent] = [:]
+    private var contents: [ImageSlot: SlotContents] = [:]
     /// The slots in order of precedence: the first slot with contents is shown.
     var order: [ImageSlot] { didSet { redraw() } }
     /// The size that the layout keeps, in application pixels, whatever is shown; `nil` for that of the image.
@@ -17,32 +17,34 @@ internal import TintypeDisplay
         self.order = order
         paintable = tintype_paintable_new(
             { context, snapshot, width, height, fit in
-                guard let face = WeakBox<Face>.object(context), let snapshot else { return }
+                guard let slotPaintable = WeakBox<SlotPaintable>.object(context), let snapshot else { return }
                 // Sendable: widgets are drawn on the first thread, which is the main actor's.
                 nonisolated(unsafe) let pointer = snapshot
-                MainActor.assumeIsolated { face.shown?.draw(pointer, width, height, GtkContentFit(UInt32(fit))) }
-            }, WeakBox(self).retained(), { WeakBox<Face>.release($0) })
+                MainActor.assumeIsolated {
+                    slotPaintable.shown?.draw(pointer, width, height, GtkContentFit(UInt32(fit)))
+                }
+            }, WeakBox(self).retained(), { WeakBox<SlotPaintable>.release($0) })
     }
 
     isolated deinit {
         if let paintable { g_object_unref(UnsafeMutableRawPointer(paintable)) }
     }
 
-    /// Shows the face in the whole area of a `GtkPicture`, below the children of the picture.
+    /// Shows the paintable in the whole area of a `GtkPicture`, below the children of the picture.
     /// - Parameter isMeasured: false if the images don't count in the size of the picture.
     func show(in picture: WidgetPointer, isMeasured: Bool) {
         tintype_paintable_show_in(paintable, OpaquePointer(picture), isMeasured ? 1 : 0)
     }
 
-    func content(of slot: ImageSlot) -> FaceContent {
+    func content(of slot: ImageSlot) -> SlotContents {
         if let content = contents[slot] { return content }
-        let content = FaceContent()
+        let content = SlotContents()
         contents[slot] = content
         return content
     }
 
     /// The contents that are drawn.
-    var shown: FaceContent? {
+    var shown: SlotContents? {
         for slot in order {
             if let content = contents[slot], content.texture != nil { return content }
         }
@@ -50,7 +52,7 @@ internal import TintypeDisplay
         return order.compactMap { contents[$0] }.first { $0.indicator?.isActive == true }
     }
 
-    /// All animations of the face.
+    /// All animations of the slots.
     var players: [AnimatedImagePlayer] { contents.values.compactMap(\.player) }
 
     func removeAll() {
@@ -66,7 +68,7 @@ internal import TintypeDisplay
     }
 
     /// - Parameter isStill: true for users who asked for reduced motion.
-    func advance(to time: Duration, isStill: Bool) -> FaceContent.Need {
+    func advance(to time: Duration, isStill: Bool) -> SlotContents.Need {
         let shown = shown
         // The others are invisible, and loads may wait for the ends of their transitions.
         for content in contents.values where content !== shown { content.endTransition(isFinished: true) }

@@ -4,7 +4,7 @@ internal import Glibc
 internal import TintypeDisplay
 
 /// The contents of a slot of a widget: an image, the image that it replaces, an animation, and an indicator.
-@MainActor final class FaceContent {
+@MainActor final class SlotContents {
     /// The need of contents for another frame.
     enum Need {
         case nothing
@@ -25,7 +25,7 @@ internal import TintypeDisplay
     var isEmptied = false
     private var image: Image?
     private(set) var player: AnimatedImagePlayer?
-    private var waker = 0
+    private var changeHandler = 0
     var indicator: IndicatorDrawing?
     private var transition: Transition?
     private var scale = 1.0
@@ -62,23 +62,24 @@ internal import TintypeDisplay
 
     /// - Parameters:
     ///   - isPlaying: false to show the first frame until the player is told to play.
-    ///   - waker: called on any thread when the player may have something new to show, as after its `play()`.
+    ///   - onChange: called on any thread when the player may have something new to show, as after its `play()`.
     func play(
-        _ animation: AnimatedImage, _ settings: PlaybackSettings, isPlaying: Bool, waker: @escaping @Sendable () -> Void
+        _ animation: AnimatedImage, _ settings: PlaybackSettings, isPlaying: Bool,
+        onChange: @escaping @Sendable () -> Void
     ) {
         guard player?.image !== animation else { return }
         releasePlayer()
         if texture == nil { texture = ScaledTexture(animation.poster.pixels, scale: scale) }
         let player = AnimatedImagePlayer(animation, isPlaying: isPlaying)
         settings.apply(to: player)
-        self.waker = player.wakers.add(waker)
+        changeHandler = player.changes.add(onChange)
         self.player = player
     }
 
     /// Leaves the player to the program, which may have kept it.
     private func releasePlayer() {
         guard let player = player.take() else { return }
-        player.wakers.remove(waker)
+        player.changes.remove(changeHandler)
         player.isSuspended = false
     }
 
@@ -157,7 +158,8 @@ internal import TintypeDisplay
             append(transition.previous, -dx * fraction, -dy * fraction)
             append(texture, dx * (1 - fraction), dy * (1 - fraction))
             gtk_snapshot_pop(snapshot)
-        case .flip(let axis):
+        case .flip(let edge):
+            let isSideways = edge.direction.y == 0
             // The old image turns until only its edge is seen, and then the new one. Without perspective, which not all renderers of GTK have.
             let isOld = fraction < 0.5
             let length = Float(max(0.001, abs(cos(fraction * .pi))))
@@ -165,7 +167,7 @@ internal import TintypeDisplay
             var back = graphene_point_t(x: -center.x, y: -center.y)
             gtk_snapshot_save(snapshot)
             gtk_snapshot_translate(snapshot, &center)
-            gtk_snapshot_scale(snapshot, axis == .vertical ? length : 1, axis == .vertical ? 1 : length)
+            gtk_snapshot_scale(snapshot, isSideways ? length : 1, isSideways ? 1 : length)
             gtk_snapshot_translate(snapshot, &back)
             append(isOld ? transition.previous : texture, 0, 0)
             gtk_snapshot_restore(snapshot)

@@ -1,38 +1,5 @@
-/// The environment of a transformer: limits, memory, and a check for cancellation.
-///
-/// Read ``current`` in ``ImageTransformer/transform(_:)``. A load provides its manager's limits and memory, and ends the work
-/// when the result is no longer needed.
-public struct TransformContext: Sendable {
-    /// The limits on the images that transformers create.
-    public var limits: DecodeLimits
-    /// The memory for pixels.
-    public var pool: PixelBufferPool
-    private let isCancelled: @Sendable () -> Bool
-
-    /// The environment of the transformer that is running, or a context with default limits.
-    @TaskLocal public static var current = TransformContext()
-
-    /// Creates an environment.
-    /// - Parameters:
-    ///   - limits: the limits on the images that transformers create.
-    ///   - pool: the memory for pixels.
-    ///   - isCancelled: returns true once the result is no longer needed. Without it, the current task is asked.
-    public init(
-        limits: DecodeLimits = DecodeLimits(), pool: PixelBufferPool = .shared,
-        isCancelled: @escaping @Sendable () -> Bool = { Task.isCancelled }
-    ) {
-        self.limits = limits
-        self.pool = pool
-        self.isCancelled = isCancelled
-    }
-
-    /// Ends the work by throwing an error if its result is no longer needed. Transformers call this at least every few hundred
-    /// rows.
-    /// - Throws: ``ImageError/Code/cancelled``
-    public func checkCancellation() throws(ImageError) {
-        if isCancelled() { throw ImageError.cancelled(stage: .transform, while: "transforming") }
-    }
-
+// What transformers ask their environment for.
+extension ProcessingContext {
     /// Checks for cancellation before rows 0, 64, 128 and so on.
     func checkCancellation(row: Int) throws(ImageError) {
         if row % 64 == 0 { try checkCancellation() }

@@ -1,6 +1,9 @@
-/// The environment of a coder: limits, sources of memory and their budget, and a check for cancellation.
-public struct DecodeContext: Sendable {
-    /// The limits to compare a header with, before memory is allocated.
+/// The environment of a coder or a transformer: limits, sources of memory and their budget, and a check for cancellation.
+///
+/// A coder gets it as a parameter. A transformer reads ``current`` in ``ImageTransformer/transform(_:)``. A load provides its manager's
+/// limits and memory, and ends the work when the result is no longer needed.
+public struct ProcessingContext: Sendable {
+    /// The limits to compare a header with, before memory is allocated, and on the images that transformers create.
     public var limits: DecodeLimits
     /// The pool to take memory for pixels from.
     public var pool: PixelBufferPool
@@ -8,14 +11,19 @@ public struct DecodeContext: Sendable {
     public var budget: DecodeBudget
     /// The source of memory pressure for long-lived decoders, such as frame decoders, which respond by freeing memory that only
     /// saves time; `nil` for none.
-    public var memoryPressure: MemoryPressure? = .system
+    package var memoryPressure: MemoryPressure? = .system
     /// The server that the bytes are from; `nil` for the user's own images. An isolated process decodes images of a single
     /// origin at a time.
     package var origin: String?
     /// The queue that decodes the later frames of an animation.
     package var processing = WorkQueue.processing
+    /// The stage of the work, for its errors.
+    package var stage = ImageError.Stage.decode
     package let isCancelled: @Sendable () -> Bool
     private let admission: Admission
+
+    /// The environment of the transformer that is running, or one with default limits that asks the current task for cancellation.
+    @TaskLocal public static var current = ProcessingContext(isCancelled: { Task.isCancelled }).at(.transform)
 
     /// The way to handle a decode that finds no room in the budget.
     package enum Admission {
@@ -31,7 +39,7 @@ public struct DecodeContext: Sendable {
 
     /// Creates a context.
     /// - Parameters:
-    ///   - limits: the limits on the images that are decoded.
+    ///   - limits: the limits on images.
     ///   - pool: the memory for pixels.
     ///   - budget: the memory that all decodes together may use.
     ///   - isCancelled: returns true once the result is no longer needed; called regularly during long work, on the thread that
@@ -66,10 +74,25 @@ public struct DecodeContext: Sendable {
         self.isCancelled = isCancelled
     }
 
-    /// Ends the work by throwing an error if its result is no longer needed. Coders call this at least every few hundred rows.
+    /// Returns the same environment for another stage.
+    package func at(_ stage: ImageError.Stage) -> ProcessingContext {
+        var context = self
+        context.stage = stage
+        return context
+    }
+
+    /// Ends the work by throwing an error if its result is no longer needed. Coders and transformers call this at least every few hundred
+    /// rows. An encoder whose library doesn't allow it calls this between frames and between attempts at a size.
     /// - Throws: ``ImageError/Code/cancelled``
     public func checkCancellation() throws(ImageError) {
-        if isCancelled() { throw ImageError.cancelled(stage: .decode, while: "decoding") }
+        guard isCancelled() else { return }
+        let work =
+            switch stage {
+            case .encode: "encoding"
+            case .transform: "transforming"
+            default: "decoding"
+            }
+        throw ImageError.cancelled(stage: stage, while: work)
     }
 
     /// Runs `body` after reserving the memory for a decode in the ``budget``.
