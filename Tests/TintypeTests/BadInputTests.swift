@@ -70,7 +70,7 @@ struct BadInputTests {
         "one typed error, nothing cached, and the others go on", .capability("ERR-02", "ERR-06", "3.8"),
         arguments: cases)
     func bad(bad: Case) async throws {
-        let good = try Self.bytes(.png)
+        let good = try Gradients.data(.png)
         let response = try bad.response()
         let server = try await OriginServer.start([bad.path: response, "/good": OriginResponse(good)])
         let setup = try Setup()
@@ -119,7 +119,7 @@ struct BadInputTests {
     func cacheIsAFile() async throws {
         let folder = try TemporaryDirectory()
         let file = try folder.write(Data("in the way".utf8), to: "cache")
-        let server = try await OriginServer.start(["/good": OriginResponse(try Self.bytes(.png))])
+        let server = try await OriginServer.start(["/good": OriginResponse(try Gradients.data(.png))])
         let disk = DiskCache(DiskCache.Configuration(directory: file.path))
         let setup = try Setup(cache: ImageCache(memory: MemoryCache(), disk: disk))
         var request = ImageRequest(server.url("/good"))
