@@ -9,7 +9,7 @@ public struct EncodedImage: Sendable {
     /// The contents of the header.
     public var info: ImageInfo
     /// The place where the bytes were found.
-    public var source: ImageSource
+    public var source: ImageOrigin
     /// The currency of the bytes.
     public var freshness = Freshness.cached
     /// The URL of the request.
@@ -27,7 +27,7 @@ public struct EncodedImage: Sendable {
 
     /// Creates an image that isn't decoded. Each parameter sets the property of the same name.
     public init(
-        data: Data, info: ImageInfo, source: ImageSource, url: URL, key: ImageKey, mimeType: String? = nil,
+        data: Data, info: ImageInfo, source: ImageOrigin, url: URL, key: ImageKey, mimeType: String? = nil,
         metrics: ImageMetrics = ImageMetrics()
     ) {
         self.data = data

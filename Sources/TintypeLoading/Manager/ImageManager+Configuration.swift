@@ -73,7 +73,7 @@ extension ImageManager {
         /// The pool of memory for pixels.
         public var pool = PixelBufferPool.shared
         /// The log of loads: warnings about damaged entries, and at the level `debug` each stage of each load, with the number of the
-        /// request (``ImageMetrics/request``), the durations, and the error. An image that is in memory is not logged.
+        /// request (``ImageMetrics/requestID``), the durations, and the error. An image that is in memory is not logged.
         public var logger = Logger(label: "tintype")
         /// The counters and timers; `nil` for none. By default the meters of the backend that is bootstrapped when the configuration is
         /// created.

@@ -75,7 +75,7 @@ extension ImageManager {
         var result = ImageResult(image: output.image, source: output.source, url: request.url, key: key)
         result.freshness = output.freshness
         result.storeError = loaded.storeError
-        result.metrics.request = loaded.trace.id
+        result.metrics.requestID = loaded.trace.id
         result.metrics.shared = loaded.shared
         result.metrics.decode = output.decodeTime
         result.metrics.transform = output.transformTime

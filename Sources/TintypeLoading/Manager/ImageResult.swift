@@ -7,7 +7,7 @@ public struct ImageResult: Sendable {
     /// The bytes as the source sent them; `nil` for an image from memory, or from a stored variant.
     public var data: Data?
     /// The place where the image was found.
-    public var source: ImageSource
+    public var source: ImageOrigin
     /// The currency of the image.
     public var freshness = Freshness.cached
     /// The URL of the request.
@@ -25,7 +25,7 @@ public struct ImageResult: Sendable {
 
     /// Creates a result. Each parameter sets the property of the same name.
     public init(
-        image: Image, data: Data? = nil, source: ImageSource, url: URL, key: ImageKey, mimeType: String? = nil,
+        image: Image, data: Data? = nil, source: ImageOrigin, url: URL, key: ImageKey, mimeType: String? = nil,
         metrics: ImageMetrics = ImageMetrics()
     ) {
         self.image = image
@@ -44,7 +44,7 @@ extension ImageResult: CustomStringConvertible {
 }
 
 /// The place where an image was found.
-public enum ImageSource: String, Sendable, Hashable, CaseIterable, Codable {
+public enum ImageOrigin: String, Sendable, Hashable, CaseIterable, Codable {
     /// The cache in memory.
     case memory
     /// The cache on disk.

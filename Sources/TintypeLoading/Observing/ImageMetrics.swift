@@ -2,8 +2,8 @@
 ///
 /// Work that was shared with other loads counts in full for each; ``shared`` tells which it was.
 public struct ImageMetrics: Sendable, Hashable {
-    /// The number of the request in the log and in traces, unique in the process; `nil` for an image that was in memory.
-    public var request: Int?
+    /// The number of the load in the log and in traces, unique in the process; `nil` for an image that was in memory.
+    public var requestID: Int?
     /// From the call to the result.
     public var total = Duration.zero
     /// Reading the disk cache.

@@ -24,7 +24,7 @@ extension LoadEnvironment {
     }
 
     /// Ends a load that succeeded.
-    func endLoad(_ trace: LoadTrace, from source: ImageSource, shared stages: SharedStages) {
+    func endLoad(_ trace: LoadTrace, from source: ImageOrigin, shared stages: SharedStages) {
         shared.counters.count { statistics in
             switch source {
             case .memory: statistics.memoryHits += 1
@@ -164,7 +164,7 @@ extension LoadStage {
 }
 
 extension LoadMeters.LoadResult {
-    init(_ source: ImageSource) {
+    init(_ source: ImageOrigin) {
         switch source {
         case .memory: self = .memory
         case .disk: self = .disk

@@ -38,7 +38,7 @@ struct DataLoad: Sendable {
         image.freshness = output.freshness
         image.response = output.bytes.entry.response
         image.storeError = request.cache.waitsForStore ? await output.writes.error : nil
-        image.metrics.request = trace.id
+        image.metrics.requestID = trace.id
         image.metrics.shared = output.bytes.sharedStages(with: trace.id, decodedBy: output.decodedBy)
         image.metrics.disk = output.bytes.diskTime
         image.metrics.load = output.bytes.loadTime

@@ -137,7 +137,7 @@ struct EncodedLoad: Sendable {
         image.freshness = output.freshness
         image.response = output.entry.response
         image.storeError = request.cache.waitsForStore ? await output.error : nil
-        image.metrics.request = load.trace.id
+        image.metrics.requestID = load.trace.id
         image.metrics.disk = output.diskTime
         image.metrics.encode = output.encodeTime
         image.metrics.bytes = output.entry.data.count
@@ -157,7 +157,7 @@ struct EncodedLoad: Sendable {
 struct EncodedOutput: Sendable {
     var entry: DiskCacheEntry
     var info: ImageInfo
-    var source: ImageSource
+    var source: ImageOrigin
     var freshness: Freshness
     /// The image of which the bytes were made, or by which they were confirmed; `nil` if the disk had them.
     var made: PipelineOutput?

@@ -3,7 +3,7 @@ final class PipelineOutput: Sendable {
     let image: Image
     /// `nil` for an image from memory.
     let bytes: SourceBytes?
-    let source: ImageSource
+    let source: ImageOrigin
     let freshness: Freshness
     let decodeTime: StageTime
     let transformTime: StageTime
@@ -17,7 +17,7 @@ final class PipelineOutput: Sendable {
     private let mayBeCached = Lock(Bool?.none)
 
     init(
-        image: Image, bytes: SourceBytes?, source: ImageSource, freshness: Freshness = .cached,
+        image: Image, bytes: SourceBytes?, source: ImageOrigin, freshness: Freshness = .cached,
         decodeTime: StageTime = .zero, decodedBy: Int? = nil, transformTime: StageTime = .zero,
         transformedBy: Int? = nil, isStored: Bool = false
     ) {

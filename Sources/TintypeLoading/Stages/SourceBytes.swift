@@ -3,7 +3,7 @@ internal import FoundationEssentials
 /// The encoded bytes of a source, shared by all loads that use them, and stored at most once.
 final class SourceBytes: Sendable {
     let entry: DiskCacheEntry
-    let source: ImageSource
+    let source: ImageOrigin
     /// True for bytes from the disk that the source said are still current.
     let isNotModified: Bool
     /// True for bytes that replace all cached entries of their source.
@@ -32,7 +32,7 @@ final class SourceBytes: Sendable {
     var data: Data { entry.data }
 
     init(
-        _ entry: DiskCacheEntry, source: ImageSource, isNotModified: Bool = false, replacesVariants: Bool = false,
+        _ entry: DiskCacheEntry, source: ImageOrigin, isNotModified: Bool = false, replacesVariants: Bool = false,
         isVariant: Bool = false, diskTime: StageTime = .zero, loadTime: StageTime = .zero,
         loadedBy: Int? = nil, response: SourceResponse? = nil, image: Image? = nil,
         removals: SourceRemovals? = nil, reservation: BodyReservation

@@ -37,7 +37,7 @@ struct ObservingTests {
         configuration.logger = log.logger(level: .debug)
         let bench = ManagerBench(configuration: configuration)
         let result = try await bench.manager.load(request { $0.transformer = Same() })
-        let id = try #require(result.metrics.request)
+        let id = try #require(result.metrics.requestID)
         let lines = log.lines
         #expect(lines.allSatisfy { $0.level == .debug && $0.metadata["request"] == "\(id)" })
         #expect(Set(lines.compactMap { $0.metadata["stage"] }) == ["disk", "load", "decode", "transform", "store"])
