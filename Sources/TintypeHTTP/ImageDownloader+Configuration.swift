@@ -8,7 +8,7 @@ extension ImageDownloader {
         /// Changes a request before it is sent, for example to sign its URL or to add a token.
         ///
         /// An error that the closure throws ends the load with ``ImageError/Code/badRequest``.
-        public typealias RequestModifier = DownloadHooks.RequestModifier
+        public typealias RequestModifier = @Sendable (inout DownloadRequest) async throws -> Void
 
         /// Changes the request that follows a redirect, or refuses the redirect by throwing an error, which ends the load with
         /// ``ImageError/Code/badRedirect``.
@@ -16,13 +16,14 @@ extension ImageDownloader {
         /// It is called for each redirect that the downloader would follow, with the head of the redirect. The network guard checks the
         /// changed request too. A closure that changes the host has to remove the fields that aren't for that host, such as
         /// `Authorization`.
-        public typealias RedirectModifier = DownloadHooks.RedirectModifier
+        public typealias RedirectModifier =
+            @Sendable (inout DownloadRequest, DownloadResponse) async throws -> Void
 
         /// Changes the head of a response before it is checked.
         ///
         /// An error that the closure throws ends the load with ``ImageError/Code/badResponse``. The closure does not see redirects
         /// that are followed.
-        public typealias ResponseModifier = DownloadHooks.ResponseModifier
+        public typealias ResponseModifier = @Sendable (inout DownloadResponse) async throws -> Void
 
         /// Returns the header fields to send to a URL, given the fields that would be sent.
         ///
@@ -39,7 +40,7 @@ extension ImageDownloader {
         /// Returns the decrypted bytes of a body, which are decoded and cached.
         ///
         /// An error that the closure throws ends the load with ``ImageError/Code/badResponse``. Bytes are not decoded while they arrive.
-        public typealias Decryptor = DownloadHooks.Decryptor
+        public typealias Decryptor = @Sendable (Data, DownloadResponse) async throws -> Data
 
         /// The number of transfers that may run at once, at least 1. Other downloads wait.
         ///

@@ -276,7 +276,7 @@ public final class ImageDownloader: ImageLoading, Sendable {
     /// - Returns: the error with the last response.
     private func finish(_ load: Load, with failure: ImageError) -> ImageError {
         var error = failure
-        if error.response == nil { error.response = load.record.head?.head }
+        if error.response == nil { error.response = load.record.head }
         configuration.observer?(.finished(id: load.id, load.record.metrics, error))
         return error
     }
@@ -284,7 +284,7 @@ public final class ImageDownloader: ImageLoading, Sendable {
     /// The delay before the next attempt; `nil` if there is none.
     private func delay(after error: ImageError, of load: Load, server: String) -> Duration? {
         guard load.record.mayRepeat else { return nil }
-        let fields = load.record.head?.headers
+        let fields = load.record.headers
         let retryAfter = RetryAfter.delay(fields?["Retry-After"], date: fields?["Date"], now: Date())
         let delay = configuration.retry.delay(
             after: error, attempts: load.record.metrics.attempts, retryAfter: error.statusCode == nil ? nil : retryAfter

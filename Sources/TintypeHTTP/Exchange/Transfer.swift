@@ -136,8 +136,9 @@ struct Transfer: Sendable {
 
     /// The request that follows a redirect, as the program wants it.
     private func modified(
-        _ next: DownloadRequest, by modify: @escaping DownloadHooks.RedirectModifier, after head: HTTPResponseHead,
-        of url: URL
+        _ next: DownloadRequest,
+        by modify: @escaping @Sendable (inout DownloadRequest, DownloadResponse) async throws -> Void,
+        after head: HTTPResponseHead, of url: URL
     ) async throws(ImageError) -> DownloadRequest {
         let response = DownloadResponse(
             url: url, statusCode: Int(head.status.code), headers: HTTPFields(joining: Array(head.headers)))
@@ -208,7 +209,7 @@ struct Transfer: Sendable {
             }
         }
         let mimeType = response.mimeType
-        let head = SourceResponse(
+        let head = ResponseHead(
             url: url, statusCode: response.statusCode, mimeType: mimeType,
             networkProtocol: message.head.version.description, headers: response.headers)
         context.record.recordHead(head, at: context.limits.now)

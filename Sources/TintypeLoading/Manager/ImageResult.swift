@@ -16,17 +16,16 @@ public struct ImageResult: Sendable {
     public var key: ImageKey
     /// The media type that the source stated.
     public var mimeType: String?
-    /// The description of the source's answer, if it was asked.
-    public var response: SourceResponse?
+    /// The head of the source's answer, if it was asked.
+    public var response: ResponseHead?
     /// The times of the stages, and the bytes of the transfer.
-    public var metrics: ImageMetrics
+    public var metrics = ImageMetrics()
     /// The error of the write to disk, if the request waited for it: ``ImageRequest/CacheOptions/waitsForStore``.
     public var storeError: ImageError?
 
     /// Creates a result. Each parameter sets the property of the same name.
     public init(
-        image: Image, data: Data? = nil, source: ImageOrigin, url: URL, key: ImageKey, mimeType: String? = nil,
-        metrics: ImageMetrics = ImageMetrics()
+        image: Image, data: Data? = nil, source: ImageOrigin, url: URL, key: ImageKey, mimeType: String? = nil
     ) {
         self.image = image
         self.data = data
@@ -34,7 +33,6 @@ public struct ImageResult: Sendable {
         self.url = url
         self.key = key
         self.mimeType = mimeType
-        self.metrics = metrics
     }
 }
 
