@@ -284,7 +284,7 @@ public final class ImageDownloader: ImageLoading, Sendable {
     /// The delay before the next attempt; `nil` if there is none.
     private func delay(after error: ImageError, of load: Load, server: String) -> Duration? {
         guard load.record.mayRepeat else { return nil }
-        let fields = load.record.headers
+        let fields = load.record.head?.headers
         let retryAfter = RetryAfter.delay(fields?["Retry-After"], date: fields?["Date"], now: Date())
         let delay = configuration.retry.delay(
             after: error, attempts: load.record.metrics.attempts, retryAfter: error.statusCode == nil ? nil : retryAfter

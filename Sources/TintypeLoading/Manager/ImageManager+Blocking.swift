@@ -1,4 +1,4 @@
-public import FoundationEssentials
+internal import FoundationEssentials
 
 /// Loads for code that can't suspend, such as a callback from C.
 extension ImageManager {

@@ -22,7 +22,7 @@ public struct StageTime: Sendable, Hashable {
     public var total: Duration { queued + running }
 
     /// No time, for a stage that a load didn't need.
-    static let zero = StageTime()
+    package static let zero = StageTime()
 
     /// The time as a part of the load with a number.
     func asPart(of load: Int) -> StageTime {

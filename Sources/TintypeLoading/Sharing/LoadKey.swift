@@ -14,6 +14,9 @@ enum LoadValue: Sendable {
 
 /// The code of a job.
 enum LoadJob: SharedJob {
+    typealias Key = LoadKey
+    typealias Value = LoadValue
+
     case fetch(SourceFetch)
     case image(ImageLoad)
     case data(DataLoad)
