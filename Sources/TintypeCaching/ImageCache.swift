@@ -25,7 +25,7 @@ public typealias MemoryImageCache = LayeredImageCache<MemoryCache, NoDiskCache>
 /// again.
 ///
 /// A cache neither decodes nor encodes: it stores decoded images in memory, and bytes on disk. An ``ImageManager`` decodes entries on disk
-/// (``ImageManager/cachedImage(for:)-(ImageRequest)``), and encodes the images that a program stores.
+/// (``ImageManager/cachedImage(for:)``), and encodes the images that a program stores.
 public final class LayeredImageCache<Memory: MemoryCaching, Disk: DiskCaching>: ImageCaching {
     // Declared first: in a generic class, only properties before those of unknown size have a constant offset, and every hit
     // reads this property.

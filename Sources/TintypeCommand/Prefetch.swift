@@ -62,7 +62,7 @@ struct PrefetchCommand: AsyncParsableCommand {
     ) async throws(ImageError) -> PrefetchSummary {
         let start = ContinuousClock.now
         var configuration = ImagePrefetcher.Configuration()
-        configuration.destination = .disk
+        configuration.storesOnDiskOnly = true
         configuration.maximumConcurrentLoads = download.jobs
         // Bytes go to disk in parts of a few kilobytes, so memory pressure isn't a reason to pause.
         let prefetcher = ImagePrefetcher(manager: manager, configuration: configuration, pressure: nil)

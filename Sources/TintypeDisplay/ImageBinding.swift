@@ -77,6 +77,8 @@
     }
 
     /// Loads the image of a slot again if its load failed, even if the failure is remembered.
+    ///
+    /// The closure that received the events of the failed load receives none of the new load: it was told the end, exactly once.
     /// - Parameter slot: the slot.
     /// - Returns: the new load; `nil` if there is nothing to try again.
     @discardableResult public func retry(in slot: ImageSlot = .image) -> DisplayLoad? {
@@ -87,7 +89,8 @@
         return setImage(request, in: slot, settings: settings)
     }
 
-    /// Loads the images of all slots again whose load failed, unless the manager remembers the failure, for a display that appears again.
+    /// Loads the images of all slots again whose load failed, unless the manager remembers the failure, for a display that appears again. No
+    /// closure is told the events of the new loads, as in ``retry(in:)``.
     package func repeatFailed() {
         for state in slots.values {
             guard let load = state.load, case .failure(let error)? = load.end, !error.isCancellation,

@@ -6,7 +6,7 @@ public enum DownloadEvent: Sendable {
     /// A transfer started. Its number identifies it in later events. The URL has no credentials, but its query may have secrets.
     case started(id: Int, url: URL)
     /// The head of a response arrived, after redirects.
-    case responded(id: Int, SourceResponse)
+    case responded(id: Int, ResponseHead)
     /// A transfer failed, and is repeated after a delay.
     case retrying(id: Int, after: ImageError, delay: Duration)
     /// A load ended: its measurements, and the error if it failed.

@@ -270,7 +270,7 @@ public final class ImageDownloader: ImageLoading, Sendable {
     /// - Returns: the error with the last response.
     private func finish(_ load: Load, with failure: ImageError) -> ImageError {
         var error = failure
-        if error.response == nil { error.response = load.record.head?.head }
+        if error.response == nil { error.response = load.record.head }
         configuration.observer?(.finished(id: load.id, load.record.metrics, error))
         return error
     }

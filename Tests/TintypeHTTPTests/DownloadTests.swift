@@ -56,7 +56,7 @@ struct DownloadTests {
         try await reports.all.wait { $0.count == 1 }
         gate.open()
         try await reports.waitForBytes(1_000)
-        #expect(reports.all.value.last?.fraction == 0.2)
+        #expect(reports.all.value.last.map { [$0.receivedBytes, $0.expectedBytes] } == [1_000, 5_000])
         gate.open()
         #expect(try await load.value.data == bytes)
         let all = reports.all.value
@@ -75,7 +75,7 @@ struct DownloadTests {
         for path in ["/chunked", "/close"] {
             let reports = Reports()
             #expect(try await downloader.load(reports.request(server.url(path))).data == bytes)
-            #expect(reports.all.value.allSatisfy { $0.expectedBytes == nil && $0.fraction == nil })
+            #expect(reports.all.value.allSatisfy { $0.expectedBytes == nil })
         }
     }
 

@@ -26,7 +26,7 @@ struct RedirectModifierTests {
     func changes(ofRequest: Bool) async throws {
         let server = try await server()
         let seen = Watched<[String]>([])
-        let modify: DownloadHooks.RedirectModifier = { request, response in
+        let modify: @Sendable (inout DownloadRequest, DownloadResponse) async throws -> Void = { request, response in
             seen.update {
                 $0.append(
                     "\(response.url.path) \(response.statusCode) \(response.headers["X-Reason"] ?? "-") \(request.url.path)"

@@ -245,7 +245,7 @@ struct RetryTests {
         let second = try await OriginServer.start { _ in .status(404) }
         let third = try await OriginServer.start { _ in OriginResponse(bytes, headers: ["ETag": "\"3\""]) }
         let urls = [second.url("/b"), third.url("/c")]
-        let loader = AlternativeSources(to: ImageDownloader()) { _ in urls }
+        let loader = ImageDownloader().withAlternatives { _ in urls }
         let request = LoadRequest(url: main.url("/a"), headers: ["Authorization": "secret", "Accept": "image/png"])
         let loaded = try await loader.load(request)
         #expect(loaded.data == bytes && loaded.url == third.url("/c"))
@@ -254,14 +254,14 @@ struct RetryTests {
         #expect(main.requests[0].header("Authorization") == "secret")
         #expect(third.requests[0].header("Authorization") == nil && third.requests[0].header("Accept") == "image/png")
 
-        let failing = AlternativeSources(to: ImageDownloader()) { _ in [urls[0]] }
+        let failing = ImageDownloader().withAlternatives { _ in [urls[0]] }
         do {
             _ = try await failing.load(request)
             Issue.record("it did not fail")
         } catch {
             #expect(error.statusCode == 500 && error.reason.contains("404 Not Found"))
         }
-        let strict = AlternativeSources(to: ImageDownloader(), when: { $0.statusCode != 500 }) { _ in urls }
+        let strict = ImageDownloader().withAlternatives(when: { $0.statusCode != 500 }) { _ in urls }
         await #expect(throws: ImageError.self) { try await strict.load(request) }
         #expect(third.requestCount() == 1)
     }

@@ -101,7 +101,7 @@ struct SecretTests {
                 }, observer: { ears.hear($0) }))
         var configuration = ImageManager.Configuration()
         configuration.logger = ears.logger
-        configuration.meters = LoadMeters(factory: ears.metrics)
+        configuration.metrics = ears.metrics
         configuration.tracer = ears.tracer
         let manager = ImageManager(
             cache: MemoryImageCache(), loader: downloader, coders: ImageCoders.default, configuration: configuration)

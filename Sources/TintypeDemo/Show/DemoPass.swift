@@ -6,7 +6,7 @@ internal import Tintype
 /// A load of all images of a demo.
 struct DemoPass: Sendable {
     struct Outcome: Sendable {
-        var source: ImageSource
+        var source: ImageOrigin
         var bytes: Int
         var time: Duration
         /// The thumbnail, for the first images only. The images of a large folder would not fit into memory.
@@ -75,7 +75,7 @@ struct DemoPass: Sendable {
     /// The pass as a row of ``columns``.
     var row: [String] {
         let outcomes = outcomes
-        func count(_ source: ImageSource) -> String { "\(outcomes.count { $0.source == source })" }
+        func count(_ source: ImageOrigin) -> String { "\(outcomes.count { $0.source == source })" }
         let hits = outcomes.count { $0.source != .network }
         let ratio = outcomes.isEmpty ? 0 : Double(hits) / Double(outcomes.count) * 100
         let bytes = outcomes.reduce(0) { $0 + $1.bytes }

@@ -5,7 +5,7 @@ internal import TintypeLoading
 final class TransferRecord: Sendable {
     private struct State {
         var metrics = TransferMetrics()
-        var head: SourceResponse?
+        var head: ResponseHead?
         var requestStart = Duration.zero
         var headTime = Duration.zero
         var mayRepeat = true
@@ -16,7 +16,7 @@ final class TransferRecord: Sendable {
     var metrics: TransferMetrics { state.withLock { $0.metrics } }
 
     /// The head of the last response.
-    var head: SourceResponse? { state.withLock { $0.head } }
+    var head: ResponseHead? { state.withLock { $0.head } }
 
     func update(_ change: (inout TransferMetrics) -> Void) { state.withLock { change(&$0.metrics) } }
 
@@ -40,7 +40,7 @@ final class TransferRecord: Sendable {
         }
     }
 
-    func recordHead(_ head: SourceResponse, at now: Duration) {
+    func recordHead(_ head: ResponseHead, at now: Duration) {
         state.withLock { state in
             state.head = head
             state.headTime = now

@@ -1,58 +1,56 @@
 public import FoundationEssentials
 
-/// A loader that tries other URLs when a URL fails, such as mirrors.
-///
-/// ```swift
-/// let loader = AlternativeSources(to: downloader) { url in
-///     [mirror.appending(path: url.path)]
-/// }
-/// ```
-///
-/// The sources are tried in order until the image is found. The image keeps the URL of the request as its identity;
-/// ``LoadedData/url`` tells the source. Header fields, method, and body are the same for all sources. A field that is only for the
-/// host of the URL, such as `Authorization`, isn't sent to another host.
-public struct AlternativeSources: ImageLoading {
-    private let loader: any ImageLoading
-    private let alternatives: @Sendable (URL) -> [URL]
-    private let shouldContinue: @Sendable (ImageError) -> Bool
-
-    /// Creates a loader.
+extension ImageLoading {
+    /// Returns a loader that tries other URLs when a URL fails, such as mirrors.
+    ///
+    /// ```swift
+    /// let loader = downloader.withAlternatives { url in
+    ///     [mirror.appending(path: url.path)]
+    /// }
+    /// ```
+    ///
+    /// The sources are tried in order until the image is found. The image keeps the URL of the request as its identity;
+    /// ``LoadedData/url`` tells the source. Header fields, method, and body are the same for all sources. A field that is only for the
+    /// host of the URL, such as `Authorization`, isn't sent to another host. The load throws the error of the URL of the request, whose
+    /// reason lists the errors of the alternatives.
     /// - Parameters:
-    ///   - loader: the loader of all URLs.
-    ///   - shouldContinue: returns true if the next source is tried after an error. It isn't asked about cancellations, which end the
+    ///   - shouldContinue: Returns true if the next source is tried after an error. It isn't asked about cancellations, which end the
     ///     load. By default, it always returns true.
-    ///   - alternatives: returns the URLs to try, in order, after the URL of the request has failed.
-    public init(
-        to loader: any ImageLoading, when shouldContinue: @escaping @Sendable (ImageError) -> Bool = { _ in true },
-        alternatives: @escaping @Sendable (URL) -> [URL]
-    ) {
-        self.loader = loader
-        self.shouldContinue = shouldContinue
-        self.alternatives = alternatives
+    ///   - alternatives: Returns the URLs to try, in order, after the URL of the request has failed.
+    public func withAlternatives(
+        when shouldContinue: @escaping @Sendable (ImageError) -> Bool = { _ in true },
+        _ alternatives: @escaping @Sendable (URL) -> [URL]
+    ) -> some ImageLoading {
+        AlternativeSources(loader: self, alternatives: alternatives, shouldContinue: shouldContinue)
     }
+}
 
-    public var schemes: [String] { loader.schemes }
+/// A loader that tries other URLs when a URL fails.
+private struct AlternativeSources: ImageLoading {
+    let loader: any ImageLoading
+    let alternatives: @Sendable (URL) -> [URL]
+    let shouldContinue: @Sendable (ImageError) -> Bool
 
-    public func canLoad(_ url: URL) -> Bool { loader.canLoad(url) }
+    var schemes: [String] { loader.schemes }
 
-    public func isLocal(_ url: URL) -> Bool { loader.isLocal(url) }
+    func canLoad(_ url: URL) -> Bool { loader.canLoad(url) }
 
-    public func currentValidators(of url: URL) async -> CacheValidators? { await loader.currentValidators(of: url) }
+    func isLocal(_ url: URL) -> Bool { loader.isLocal(url) }
 
-    public func shouldRememberFailure(_ error: ImageError, of url: URL) -> Bool {
+    func currentValidators(of url: URL) async -> CacheValidators? { await loader.currentValidators(of: url) }
+
+    func shouldRememberFailure(_ error: ImageError, of url: URL) -> Bool {
         loader.shouldRememberFailure(error, of: url)
     }
 
-    public var addsRequestHeaders: Bool { loader.addsRequestHeaders }
+    var addsRequestHeaders: Bool { loader.addsRequestHeaders }
 
-    public func requestHeaders(_ headers: [String: String], for url: URL) -> [String: String] {
+    func requestHeaders(_ headers: [String: String], for url: URL) -> [String: String] {
         loader.requestHeaders(headers, for: url)
     }
 
     /// Loads the bytes of the URL, or of the first alternative that has them.
-    /// - Parameter request: the URL, with the parameters of the call.
-    /// - Throws: the error of the URL of the request. Its reason lists the errors of the alternatives.
-    public func load(_ request: LoadRequest) async throws(ImageError) -> LoadedData {
+    func load(_ request: LoadRequest) async throws(ImageError) -> LoadedData {
         let first: ImageError
         do throws(ImageError) {
             return try await loader.load(request)

@@ -2,8 +2,7 @@ public import FoundationEssentials
 
 /// Loads the images in `data:` URLs (RFC 2397), in base64 or percent encoding.
 public struct DataURLLoader: ImageLoading {
-    /// The largest image that is decoded, in bytes after decoding.
-    public var maximumBytes: ByteCount
+    private let maximumBytes: ByteCount
 
     /// Creates a loader.
     /// - Parameter maximumBytes: the largest size of decoded data.

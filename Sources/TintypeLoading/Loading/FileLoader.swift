@@ -7,8 +7,7 @@ internal import Glibc
 /// block a program. A file's ``LoadedData/validators`` identify its contents by time and size. So an unchanged file is answered
 /// with ``LoadedData/notModified(url:validators:statusCode:)``.
 public struct FileLoader: ImageLoading {
-    /// The largest file that is read.
-    public var maximumBytes: ByteCount
+    private let maximumBytes: ByteCount
 
     /// The number of bytes that are read between two checks for cancellation.
     private static let chunkBytes = 256 * 1_024

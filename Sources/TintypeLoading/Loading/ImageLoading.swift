@@ -61,7 +61,8 @@ extension ImageLoading {
 
     public var addsRequestHeaders: Bool { false }
 
-    /// The default for loaders without a rule of their own: ``ImageError/isPermanent``.
+    /// True, for loaders without a rule of their own, if the failure would only repeat: a missing page, an invalid URL, data that isn't an
+    /// image or crashes its decoder.
     /// - Parameters:
     ///   - error: the error.
     ///   - url: the URL.
@@ -73,7 +74,7 @@ extension ImageLoading {
 extension ImageError {
     /// True for failures that would only repeat: a missing page, an invalid URL, data that isn't an image or crashes its
     /// decoder.
-    public var isPermanent: Bool {
+    var isPermanent: Bool {
         switch code {
         case .badStatus: statusCode.map { (400..<500).contains($0) && ![408, 425, 429].contains($0) } ?? false
         case .invalidURL, .unknownFormat, .corruptImage, .truncatedImage, .emptyBody, .badRedirect, .bodyTooLarge,
@@ -107,16 +108,17 @@ public struct LoadRequest: Sendable {
     public var hooks: DownloadHooks?
     /// Called in order as bytes arrive, never by two threads at once.
     public var receive: @Sendable (LoadProgress) -> Void {
-        didSet { (observe, isObserved) = (nil, true) }
+        get { { [observer] progress in observer?(progress, nil) } }
+        set { (observer, takesBuffers) = ({ progress, _ in newValue(progress) }, false) }
     }
-    /// Called in place of ``receive`` by loaders that collect their bytes in an ``ArrivingBytes``, which already has the bytes of the
-    /// report; `nil` if the bytes are of no use.
-    package var observe: (@Sendable (LoadProgress, ArrivingBytes?) -> Void)?
-    private var isObserved: Bool
+    /// Receives the reports; `nil` if nobody does.
+    private var observer: (@Sendable (LoadProgress, ArrivingBytes?) -> Void)?
+    /// True if the observer reads the buffers of loaders that collect their bytes in an ``ArrivingBytes``, instead of chunks.
+    private var takesBuffers = false
     /// The budget that must have room for the body; `nil` if there always is room.
     package var budget: DecodeBudget?
     /// True if a caller receives reports.
-    package var isReported: Bool { observe != nil || isObserved }
+    package var isReported: Bool { observer != nil }
 
     /// Creates a request. Each parameter sets the property of the same name.
     public init(
@@ -131,8 +133,13 @@ public struct LoadRequest: Sendable {
         self.priority = priority
         self.validators = validators
         self.targetSize = targetSize
-        self.receive = receive ?? { _ in }
-        isObserved = receive != nil
+        if let receive { self.receive = receive }
+    }
+
+    /// Sets the receiver of reports: their chunks, or the buffers of loaders that collect their bytes in an ``ArrivingBytes``, which already
+    /// has the bytes of the report; `nil` if there is none, or its bytes are of no use.
+    mutating func report(to observer: @escaping @Sendable (LoadProgress, ArrivingBytes?) -> Void) {
+        (self.observer, takesBuffers) = (observer, true)
     }
 
     /// Waits until the bytes of other loads that wait for their decode leave room for more, within the limit of the ``DecodeBudget``.
@@ -144,18 +151,17 @@ public struct LoadRequest: Sendable {
 
     /// Reports that bytes are going to arrive.
     package func reportBeginning(expected: Int?) {
-        let progress = LoadProgress(receivedBytes: 0, expectedBytes: expected)
-        if let observe { observe(progress, nil) } else { receive(progress) }
+        observer?(LoadProgress(receivedBytes: 0, expectedBytes: expected), nil)
     }
 
     /// Reports the bytes from an index on.
     /// - Parameter showsBytes: False if they are of no use.
     package func report(_ bytes: ArrivingBytes, from start: Int, expected: Int?, showsBytes: Bool = true) {
+        guard let observer else { return }
         var progress = LoadProgress(receivedBytes: bytes.count, expectedBytes: expected)
-        if let observe { return observe(progress, showsBytes ? bytes : nil) }
-        guard isObserved else { return }
+        if takesBuffers { return observer(progress, showsBytes ? bytes : nil) }
         if showsBytes { progress.chunk = bytes.copy(start..<progress.receivedBytes) }
-        receive(progress)
+        observer(progress, nil)
     }
 }
 
@@ -173,12 +179,6 @@ public struct LoadProgress: Sendable {
         self.chunk = chunk
         self.receivedBytes = receivedBytes
         self.expectedBytes = expectedBytes
-    }
-
-    /// The fraction that has arrived, from 0 to 1; `nil` if the expected size is unknown.
-    public var fraction: Double? {
-        guard let expectedBytes, expectedBytes > 0 else { return nil }
-        return min(1, Double(receivedBytes) / Double(expectedBytes))
     }
 }
 
@@ -201,7 +201,7 @@ public struct LoadedData: Sendable {
     /// The measurements of the transfer, if any.
     public var transfer: TransferMetrics?
     /// True if the source referred to another URL, so that ``CachePolicy/http`` asks it again each time.
-    public var isRedirected = false
+    package var isRedirected = false
     /// True if the image with the ``LoadRequest/validators`` is still current.
     public var isNotModified = false
     /// The image itself, of a loader that has no bytes.
@@ -243,58 +243,9 @@ public struct LoadedData: Sendable {
     }
 
     /// The answer without its bytes.
-    var response: SourceResponse {
-        SourceResponse(
-            url: url, statusCode: statusCode, mimeType: mimeType, networkProtocol: networkProtocol, headers: headers,
-            transfer: transfer)
-    }
-}
-
-/// The description of a loader's answer.
-public struct SourceResponse: Sendable, Hashable {
-    /// The answer without the measurements of its transfer, as in ``ImageError/response``.
-    public var head: ResponseHead
-    /// The measurements of the transfer, if any.
-    public var transfer: TransferMetrics?
-
-    /// Creates a description. Each parameter sets the property of the same name.
-    public init(
-        url: URL, statusCode: Int? = nil, mimeType: String? = nil, networkProtocol: String? = nil,
-        headers: HTTPFields = [:], transfer: TransferMetrics? = nil
-    ) {
-        head = ResponseHead(
+    var response: ResponseHead {
+        ResponseHead(
             url: url, statusCode: statusCode, mimeType: mimeType, networkProtocol: networkProtocol, headers: headers)
-        self.transfer = transfer
-    }
-
-    /// The final URL of the answer, after redirects.
-    public var url: URL {
-        get { head.url }
-        set { head.url = newValue }
-    }
-
-    /// The HTTP status.
-    public var statusCode: Int? {
-        get { head.statusCode }
-        set { head.statusCode = newValue }
-    }
-
-    /// The media type that the source specified.
-    public var mimeType: String? {
-        get { head.mimeType }
-        set { head.mimeType = newValue }
-    }
-
-    /// The protocol of the transfer, such as `HTTP/1.1`.
-    public var networkProtocol: String? {
-        get { head.networkProtocol }
-        set { head.networkProtocol = newValue }
-    }
-
-    /// The header fields of the answer.
-    public var headers: HTTPFields {
-        get { head.headers }
-        set { head.headers = newValue }
     }
 }
 
@@ -308,9 +259,4 @@ extension LoadRequest: CustomStringConvertible {
 extension LoadedData: CustomStringConvertible {
     /// The number of bytes, and the URL without user info and query values.
     public var description: String { "\(ByteCount(data.count)) from \(url.shortDescription)" }
-}
-
-extension SourceResponse: CustomStringConvertible {
-    /// The status, and the URL without user info and query values.
-    public var description: String { head.description }
 }

@@ -35,7 +35,7 @@ public struct ImageStream: Sendable {
     public var head: LoadedData
     /// The announced number of bytes; `nil` if it is unknown. If fewer or more arrive, the load fails with
     /// ``ImageError/Code/incompleteBody``.
-    public var expectedBytes: Int?
+    var expectedBytes: Int?
     /// Calls a closure with each chunk.
     let forEach: @Sendable ((Data) throws -> Void) async throws -> Void
 

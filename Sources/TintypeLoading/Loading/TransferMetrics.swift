@@ -24,6 +24,5 @@ public struct TransferMetrics: Sendable, Hashable {
     /// The bytes at the start of the body that came from an interrupted transfer.
     public var resumedBytes = 0
 
-    /// Creates measurements of zero.
-    public init() {}
+    package init() {}
 }

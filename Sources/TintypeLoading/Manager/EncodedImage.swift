@@ -9,7 +9,7 @@ public struct EncodedImage: Sendable {
     /// The contents of the header.
     public var info: ImageInfo
     /// The place where the bytes were found.
-    public var source: ImageSource
+    public var source: ImageOrigin
     /// The currency of the bytes.
     public var freshness = Freshness.cached
     /// The URL of the request.
@@ -24,20 +24,6 @@ public struct EncodedImage: Sendable {
     public var storeError: ImageError?
     /// The response that brought the bytes.
     var response: StoredResponse?
-
-    /// Creates an image that isn't decoded. Each parameter sets the property of the same name.
-    public init(
-        data: Data, info: ImageInfo, source: ImageSource, url: URL, key: ImageKey, mimeType: String? = nil,
-        metrics: ImageMetrics = ImageMetrics()
-    ) {
-        self.data = data
-        self.info = info
-        self.source = source
-        self.url = url
-        self.key = key
-        self.mimeType = mimeType
-        self.metrics = metrics
-    }
 }
 
 extension EncodedImage: CustomStringConvertible {

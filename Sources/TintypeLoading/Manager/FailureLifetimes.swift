@@ -2,20 +2,20 @@
 ///
 /// A time of zero remembers nothing. Failures that the loader doesn't want to be remembered (``ImageLoading/shouldRememberFailure(_:of:)``)
 /// are temporary.
-public struct FailureLifetimes: Sendable, Hashable {
+package struct FailureLifetimes: Sendable, Hashable {
     /// The lifetime of failures for images that don't exist: the statuses 404 and 410. The default is five minutes.
-    public var missing: Duration
+    package var missing: Duration
     /// The lifetime of failures for data that can't be decoded: ``ImageError/Code/unknownFormat``, ``ImageError/Code/corruptImage``,
     /// ``ImageError/Code/truncatedImage``, ``ImageError/Code/decoderCrashed``, and ``ImageError/Code/decodeTimedOut``. The default is five
     /// minutes.
-    public var undecodable: Duration
-    /// The lifetime of other failures that would only repeat (``ImageError/isPermanent``), such as a status 403. The default is 30 seconds.
-    public var permanent: Duration
+    package var undecodable: Duration
+    /// The lifetime of other failures that would only repeat (`ImageError.isPermanent`), such as a status 403. The default is 30 seconds.
+    package var permanent: Duration
     /// The lifetime of failures that may pass, such as a missing connection, a timeout, or a status 503. The default is zero.
-    public var temporary: Duration
+    package var temporary: Duration
 
     /// Creates lifetimes. Each parameter sets the property of the same name.
-    public init(
+    package init(
         missing: Duration = .minutes(5), undecodable: Duration = .minutes(5), permanent: Duration = .seconds(30),
         temporary: Duration = .zero
     ) {
@@ -26,7 +26,7 @@ public struct FailureLifetimes: Sendable, Hashable {
     }
 
     /// Lifetimes that remember no failure.
-    public static let none = FailureLifetimes(missing: .zero, undecodable: .zero, permanent: .zero, temporary: .zero)
+    package static let none = FailureLifetimes(missing: .zero, undecodable: .zero, permanent: .zero, temporary: .zero)
 
     /// The lifetime of a remembered failure.
     /// - Parameter isTemporary: true if the loader doesn't want it to be remembered.

@@ -1,13 +1,13 @@
 internal import FoundationEssentials
 
 /// A URL that failed, and is not loaded again for a while.
-public struct RememberedFailure: Sendable {
+package struct RememberedFailure: Sendable {
     /// The URL, without user info and query values.
-    public var url: String
+    package var url: String
     /// The error that ended the load.
-    public var error: ImageError
+    package var error: ImageError
     /// The time left until the URL is loaded again.
-    public var remaining: Duration
+    package var remaining: Duration
 }
 
 /// The sources that failed a short while ago, so that a list of broken images doesn't ask for each of them again and again.

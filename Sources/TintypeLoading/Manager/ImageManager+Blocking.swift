@@ -1,4 +1,4 @@
-public import FoundationEssentials
+internal import FoundationEssentials
 
 /// Loads for code that can't suspend, such as a callback from C.
 extension ImageManager {
@@ -42,10 +42,4 @@ extension ImageManager {
                 reason: "a blocking load was called on a thread that the load itself needs; await load(_:) instead")
         }
     }
-
-    /// Loads an image while the calling thread waits. An image in memory is returned at once.
-    /// - Parameter url: the URL.
-    /// - Throws: ``ImageError``, as ``load(_:)-(URL)`` does.
-    @available(*, noasync, message: "this blocks a thread; await load(_:)")
-    public func loadBlocking(_ url: URL) throws(ImageError) -> ImageResult { try loadBlocking(ImageRequest(url)) }
 }

@@ -10,10 +10,6 @@ extension ImageManager {
         return environment.key(for: environment.prepared(request))
     }
 
-    /// Returns the cache key of the image at a URL.
-    /// - Parameter url: the URL.
-    public func key(for url: URL) -> ImageKey { key(for: ImageRequest(url)) }
-
     /// Returns the image of a request if it is in memory, at once.
     ///
     /// ```swift
@@ -24,10 +20,6 @@ extension ImageManager {
         let (request, environment) = prepared(request)
         return environment.memoryImage(request, key: environment.key(for: request))
     }
-
-    /// Returns the image at a URL if it is in memory, at once.
-    /// - Parameter url: the URL.
-    public func memoryImage(for url: URL) -> Image? { memoryImage(for: ImageRequest(url)) }
 
     /// Returns the image of a request if it is in memory or on disk; `nil` if the caches can't supply it.
     ///
@@ -52,15 +44,6 @@ extension ImageManager {
             if error.code == .notCached { return nil }
             throw error
         }
-    }
-
-    /// Returns the image at a URL if it is in memory or on disk; `nil` if the caches can't supply it.
-    ///
-    /// See ``cachedImage(for:)-(ImageRequest)``.
-    /// - Parameter url: the URL.
-    /// - Throws: ``ImageError`` if a cached image exceeds a limit, or if the calling task is canceled.
-    nonisolated(nonsending) public func cachedImage(for url: URL) async throws(ImageError) -> Image? {
-        try await cachedImage(for: ImageRequest(url))
     }
 
     /// Stores an image where loads of the request look for it: in the layers of ``ImageRequest/CacheOptions/store``.
@@ -109,16 +92,6 @@ extension ImageManager {
         }
     }
 
-    /// Stores the image at a URL where loads look for it. See ``store(_:data:for:)-(_,_,ImageRequest)``.
-    /// - Parameters:
-    ///   - image: the image.
-    ///   - data: the encoded image; `nil` to let the manager encode it for the disk.
-    ///   - url: the URL of the image.
-    /// - Throws: ``ImageError`` with the URL.
-    public func store(_ image: Image, data: Data? = nil, for url: URL) async throws(ImageError) {
-        try await store(image, data: data, for: ImageRequest(url))
-    }
-
     /// Returns the layers that have the image of a request; not the original that it could be made of.
     /// - Parameter request: the request.
     public func cachedLayers(for request: ImageRequest) async -> CacheLayers {
@@ -130,10 +103,6 @@ extension ImageManager {
         return await environment.cache.contains(key, in: .memory)
             .union(environment.originals.contains(key, in: .disk))
     }
-
-    /// Returns the layers that have the image at a URL.
-    /// - Parameter url: the URL.
-    public func cachedLayers(for url: URL) async -> CacheLayers { await cachedLayers(for: ImageRequest(url)) }
 
     /// Removes the image of a request, also in the formats of ``encoded(for:as:options:)``, and no other variant of its source;
     /// ``removeAll(of:)-(ImageRequest)`` removes those too.
@@ -155,18 +124,6 @@ extension ImageManager {
         return try await environment.cache.remove(key, from: layers) || wasOriginal
     }
 
-    /// Removes the image at a URL, and no other variant of it.
-    /// - Parameters:
-    ///   - url: the URL.
-    ///   - layers: the layers to remove it from.
-    /// - Returns: true if an entry was removed.
-    /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``
-    @discardableResult public func removeCachedImage(
-        for url: URL, from layers: CacheLayers = .all
-    ) async throws(ImageError) -> Bool {
-        try await removeCachedImage(for: ImageRequest(url), from: layers)
-    }
-
     /// Returns the keys of everything that the disk cache has of a request's source: the original, thumbnails, and transformed images.
     /// - Parameter request: the request.
     public func cachedVariants(of request: ImageRequest) async -> [ImageKey] {
@@ -179,10 +136,6 @@ extension ImageManager {
         }
         return variants.map { ImageKey(source: source, variant: $0) }
     }
-
-    /// Returns the keys of everything that the disk cache has of a URL.
-    /// - Parameter url: the URL.
-    public func cachedVariants(of url: URL) async -> [ImageKey] { await cachedVariants(of: ImageRequest(url)) }
 
     /// Removes every variant of a request's source from memory and disk.
     ///

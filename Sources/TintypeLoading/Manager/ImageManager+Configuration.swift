@@ -1,3 +1,4 @@
+public import CoreMetrics
 public import FoundationEssentials
 public import Logging
 public import Tracing
@@ -22,8 +23,15 @@ extension ImageManager {
         ///
         /// Its disk stores the originals. Decoded images, stored thumbnails, and transformed images stay in the manager's cache.
         public var originalCache: (any ImageCaching)?
-        /// A closure that returns the bytes for the disk; `nil` for its usual representation.
-        public var cacheSerializer: CacheSerializer?
+        /// A closure that returns the bytes that the disk stores for an image, in place of those that came or that a coder would write;
+        /// `nil`, the default, for none.
+        ///
+        /// It receives the image; its bytes as the source sent them, `nil` for a thumbnail or transformed image; and its URL. An original
+        /// always comes at its full size, so a load of a thumbnail decodes it again. The closure returns `nil` if the disk should store its
+        /// usual representation. It is called on a thread of the processing queue, once for the original and once for a stored variant;
+        /// the bytes of ``ImageManager/encoded(for:as:options:)`` aren't stored beside it. An error that it throws ends the write with
+        /// ``ImageError/Code/encodeFailed``.
+        public var cacheSerializer: (@Sendable (_ image: Image, _ data: Data?, _ url: URL) throws -> Data?)?
         /// Changes requests before they are carried out.
         ///
         /// It receives each request once, as it would be carried out: ``transformer`` and ``cacheKey`` are filled in where the request
@@ -32,7 +40,7 @@ extension ImageManager {
         /// True if the caches may keep an image that was loaded or made.
         ///
         /// It is called before memory or disk get anything of the image, once for all requests that share it, with any of them. It must
-        /// not take long. Bytes that aren't decoded (``ImageManager/data(for:)-(ImageRequest)``) are stored without asking. By
+        /// not take long. Bytes that aren't decoded (``ImageManager/data(for:)``) are stored without asking. By
         /// default, all images are kept.
         public var shouldCache: (@Sendable (Image, ImageRequest) -> Bool)?
         /// The order of caches and source, for requests that don't set ``ImageRequest/cachePolicy``. The default is
@@ -54,15 +62,18 @@ extension ImageManager {
         public var limits = DecodeLimits()
         /// The limit of ``ImageRequest/scalesDownLargeImages`` for the pixels of an image. The default is 60 MB.
         public var scaleDownLimit = ByteCount.megabytes(60)
-        /// The times until a URL that failed may be loaded again.
-        public var failureLifetimes = FailureLifetimes()
-        /// A closure that returns the time until a URL that failed may be loaded again: zero to remember nothing, or `nil` for the time
-        /// of ``failureLifetimes``. Local files aren't asked for.
+        /// The times until a URL that failed may be loaded again, where ``failureLifetime`` decides nothing.
+        package var failureLifetimes = FailureLifetimes()
+        /// A closure that returns the time until a URL that failed may be loaded again: zero to remember nothing, or `nil` for the usual
+        /// time. Local files aren't asked for.
+        ///
+        /// That is five minutes for the statuses 404 and 410, and for data that can't be decoded; 30 seconds for other failures that would
+        /// only repeat, such as a status 403; and zero for failures that may pass, such as a missing connection, a timeout, or a status 503.
         public var failureLifetime: (@Sendable (ImageError, URL) -> Duration?)?
         /// The number of failed URLs that are remembered.
-        public var failureLimit = 1_000
+        package var failureLimit = 1_000
         /// The bytes that may wait to be written to disk before loads wait for their own writes.
-        public var pendingStoreLimit = ByteCount.megabytes(64)
+        package var pendingStoreLimit = ByteCount.megabytes(64)
         /// The shortest time between two previews of an image that arrives (``ImageRequest/isProgressive``). The default is
         /// 100 ms.
         public var previewInterval = Duration.milliseconds(100)
@@ -73,21 +84,40 @@ extension ImageManager {
         /// The pool of memory for pixels.
         public var pool = PixelBufferPool.shared
         /// The log of loads: warnings about damaged entries, and at the level `debug` each stage of each load, with the number of the
-        /// request (``ImageMetrics/request``), the durations, and the error. An image that is in memory is not logged.
+        /// request (``ImageMetrics/requestID``), the durations, and the error. An image that is in memory is not logged.
         public var logger = Logger(label: "tintype")
-        /// The counters and timers; `nil` for none. By default the meters of the backend that is bootstrapped when the configuration is
-        /// created.
-        public var meters = LoadMeters.system
+        /// The backend of the package swift-metrics that receives the counters and timers of loads; `nil` for none. By default the backend
+        /// that is bootstrapped when the configuration is created.
+        ///
+        /// The names are stable:
+        ///
+        /// | name | kind | dimension |
+        /// | --- | --- | --- |
+        /// | `tintype.loads` | counter | `result`: `memory`, `disk`, `network`, `not-cached`, `failed`, `cancelled` |
+        /// | `tintype.loads.shared` | counter | |
+        /// | `tintype.load.duration` | timer, without images that were in memory | |
+        /// | `tintype.downloads` | counter | `result`: `loaded`, `current`, `failed` |
+        /// | `tintype.download.bytes` | counter | |
+        /// | `tintype.stage.duration` | timer, with the time in queues | `stage`: `disk`, `load`, `decode`, `transform`, `encode`, `store` |
+        /// | `tintype.stage.queued` | timer | `stage`, as above |
+        public var metrics: (any MetricsFactory)? {
+            didSet { meters = metrics.map { LoadMeters(factory: $0) } }
+        }
+        private(set) var meters: LoadMeters?
         /// The tracer that receives a span for each load that isn't served from memory, and for each of its stages; `nil` for none. By
         /// default the tracer that is bootstrapped when the configuration is created.
         public var tracer: (any Tracer)? =
             InstrumentationSystem.tracer is NoOpTracer ? nil : InstrumentationSystem.tracer
-        /// The clock for ``failureLifetimes`` and ``previewInterval``.
-        public var now: @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now }
+        /// The clock for failures that are remembered, and for ``previewInterval``.
+        package var now: @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now }
         /// The wall clock for the dates of stored entries.
-        public var date: @Sendable () -> Date = { Date() }
+        package var date: @Sendable () -> Date = { Date() }
 
         /// Creates a configuration with the defaults.
-        public init() {}
+        public init() {
+            guard !(MetricsSystem.factory is NOOPMetricsHandler) else { return }
+            metrics = MetricsSystem.factory
+            meters = LoadMeters(factory: MetricsSystem.factory)
+        }
     }
 }

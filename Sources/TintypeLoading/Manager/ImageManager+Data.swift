@@ -1,12 +1,6 @@
-public import FoundationEssentials
+internal import FoundationEssentials
 
 extension ImageManager {
-    /// Returns the bytes at a URL without decoding them. See ``data(for:)-(ImageRequest)``.
-    /// - Parameter url: the URL.
-    /// - Throws: ``ImageError`` with the URL.
-    nonisolated(nonsending) public func data(for url: URL) async throws(ImageError) -> EncodedImage {
-        try await data(for: ImageRequest(url))
-    }
 
     /// Returns the bytes of an image, from disk or from a loader, without decoding them: to send them on, to write them to a file, or to
     /// decode them when the image is shown.
@@ -38,7 +32,7 @@ extension ImageManager {
     /// work. The bytes have the age of their original: the request's policy decides whether they may be used, and they are renewed when the
     /// source says that it hasn't changed.
     ///
-    /// An image that already has the format is encoded anew; ``data(for:)-(ImageRequest)`` returns the bytes as they came. An animation keeps
+    /// An image that already has the format is encoded anew; ``data(for:)`` returns the bytes as they came. An animation keeps
     /// its frames if the format can have any. Honors the cancellation of the calling task.
     ///
     /// - Parameters:
@@ -78,7 +72,7 @@ extension ImageManager {
             try environment.check(request)
             var image = try await load(trace)
             image.metrics.total = ContinuousClock.now - start
-            environment.endLoad(trace, from: image.source, shared: image.metrics.shared)
+            environment.endLoad(trace, from: image.source, image.metrics)
             return image
         } catch {
             let error = error.withSource(request.url.shortDescription)

@@ -32,8 +32,7 @@ extension ImageManager {
     /// The end of a caller's load.
     private struct Loaded {
         var output: PipelineOutput
-        var trace: LoadTrace
-        var shared: SharedStages
+        var metrics: ImageMetrics
         var storeError: ImageError?
     }
 
@@ -55,10 +54,10 @@ extension ImageManager {
             wishes.outdated = request.cachePolicy == .revalidate && shown == nil && onUpdate != nil
             let output = try await load.output(wishes, priority: priority, onUpdate: onUpdate.map(wishes.filter))
             try environment.check(isAnimated: output.image.isAnimated, of: request)
-            let storeError = request.cache.waitsForStore ? await output.writes.error : nil
-            let shared = output.sharedStages(with: trace.id)
-            environment.endLoad(trace, from: output.source, shared: shared)
-            return Loaded(output: output, trace: trace, shared: shared, storeError: storeError)
+            let storeError = request.cache.waitsForStore ? await output.stores.writes.firstError : nil
+            let metrics = output.metrics(of: trace)
+            environment.endLoad(trace, from: output.source, metrics)
+            return Loaded(output: output, metrics: metrics, storeError: storeError)
         } catch {
             let error = error.withSource(request.url.shortDescription)
             environment.endLoad(trace, with: error)
@@ -75,20 +74,13 @@ extension ImageManager {
         var result = ImageResult(image: output.image, source: output.source, url: request.url, key: key)
         result.freshness = output.freshness
         result.storeError = loaded.storeError
-        result.metrics.request = loaded.trace.id
-        result.metrics.shared = loaded.shared
-        result.metrics.decode = output.decodeTime
-        result.metrics.transform = output.transformTime
+        result.metrics = loaded.metrics
         guard let bytes = output.bytes else { return result }
         if !bytes.isVariant, bytes.image == nil {
             result.data = bytes.data
             result.mimeType = bytes.entry.mimeType
         }
         result.response = bytes.response
-        result.metrics.disk = bytes.diskTime
-        result.metrics.load = bytes.loadTime
-        result.metrics.bytes = bytes.data.count
-        result.metrics.networkProtocol = bytes.response?.networkProtocol
         return result
     }
 }

@@ -194,14 +194,10 @@ public final class ImageManager: Sendable {
     // MARK: Failures
 
     /// The URLs that failed a short while ago and aren't loaded again yet, oldest first.
-    public var failures: [RememberedFailure] {
+    package var failures: [RememberedFailure] {
         let now = configuration.now()
         return shared.failures.withLock { $0.all(at: now) }
     }
-
-    /// Allows a URL that failed to be loaded again at once, with any header fields.
-    /// - Parameter url: the URL.
-    public func removeFailure(of url: URL) { removeFailure(of: ImageRequest(url)) }
 
     /// Allows the URL of a request that failed to be loaded again at once, with any header fields.
     /// - Parameter request: the request.

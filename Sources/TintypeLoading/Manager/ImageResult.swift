@@ -7,7 +7,7 @@ public struct ImageResult: Sendable {
     /// The bytes as the source sent them; `nil` for an image from memory, or from a stored variant.
     public var data: Data?
     /// The place where the image was found.
-    public var source: ImageSource
+    public var source: ImageOrigin
     /// The currency of the image.
     public var freshness = Freshness.cached
     /// The URL of the request.
@@ -16,17 +16,16 @@ public struct ImageResult: Sendable {
     public var key: ImageKey
     /// The media type that the source stated.
     public var mimeType: String?
-    /// The description of the source's answer, if it was asked.
-    public var response: SourceResponse?
+    /// The head of the source's answer, if it was asked.
+    public var response: ResponseHead?
     /// The times of the stages, and the bytes of the transfer.
-    public var metrics: ImageMetrics
+    public var metrics = ImageMetrics()
     /// The error of the write to disk, if the request waited for it: ``ImageRequest/CacheOptions/waitsForStore``.
     public var storeError: ImageError?
 
     /// Creates a result. Each parameter sets the property of the same name.
     public init(
-        image: Image, data: Data? = nil, source: ImageSource, url: URL, key: ImageKey, mimeType: String? = nil,
-        metrics: ImageMetrics = ImageMetrics()
+        image: Image, data: Data? = nil, source: ImageOrigin, url: URL, key: ImageKey, mimeType: String? = nil
     ) {
         self.image = image
         self.data = data
@@ -34,7 +33,6 @@ public struct ImageResult: Sendable {
         self.url = url
         self.key = key
         self.mimeType = mimeType
-        self.metrics = metrics
     }
 }
 
@@ -44,7 +42,7 @@ extension ImageResult: CustomStringConvertible {
 }
 
 /// The place where an image was found.
-public enum ImageSource: String, Sendable, Hashable, CaseIterable, Codable {
+public enum ImageOrigin: String, Sendable, Hashable, CaseIterable, Codable {
     /// The cache in memory.
     case memory
     /// The cache on disk.

@@ -14,17 +14,13 @@ extension LoadEnvironment {
         _ bytes: SourceBytes, of image: Image?, isWhole: Bool, for request: ImageRequest, fetch: FetchKey,
         lifetime: Duration?, trace: LoadTrace
     ) async -> Promise<ImageError?> {
-        let (write, isFirst) = bytes.claimWrite()
-        guard isFirst else { return write }
-        let removals = bytes.removals ?? fetch.removals
-        await begin(write, of: fetch, bytes: bytes.data.count, trace) { [self] () throws(ImageError) in
-            var entry = try await entry(bytes, of: image, isWhole: isWhole, for: request)
-            if bytes.source != .disk { entry.limit(to: lifetime) }
-            try await originals.store(entry, forKey: ImageKey(source: fetch.source)) { [self] in
-                originals.removalCount(ofSource: fetch.source).permitsStoreOnDisk(since: removals.originals)
-            }
-        }
-        return write
+        let (promise, isFirst) = bytes.claimWrite()
+        guard isFirst else { return promise }
+        return await write(
+            ImageKey(source: fetch.source), to: originals, since: (bytes.removals ?? fetch.removals).originals,
+            of: fetch,
+            bytes: bytes.data.count, lifetime: bytes.source == .disk ? nil : lifetime, trace, fulfilling: promise
+        ) { [self] () throws(ImageError) in try await entry(bytes, of: image, isWhole: isWhole, for: request) }
     }
 
     /// The entry for the bytes of a source: as they came, or as the program's serializer returns them.
@@ -95,18 +91,30 @@ extension LoadEnvironment {
         }
     }
 
-    /// Starts a write, and waits for it if too many bytes are waiting to be written. The bytes of the fetch stay shared until it has ended.
-    func begin(
-        _ write: Promise<ImageError?>, of fetch: FetchKey, bytes: Int, _ trace: LoadTrace,
-        _ body: @escaping @Sendable () async throws(ImageError) -> Void
-    ) async {
-        let (stores, release) = (shared.stores, shared.work.hold(.fetch(fetch)))
+    /// Starts to write an entry to the disk of a cache, unless its source is removed meanwhile, and waits for it if too many bytes are
+    /// waiting to be written. The bytes of the fetch stay shared until it has ended.
+    /// - Parameters:
+    ///   - removals: The removals before the load.
+    ///   - bytes: The number of bytes, as far as it is known.
+    ///   - entry: Makes the entry.
+    func write(
+        _ key: ImageKey, to cache: any ImageCaching, since removals: RemovalCount, of fetch: FetchKey, bytes: Int,
+        lifetime: Duration?, _ trace: LoadTrace, fulfilling write: Promise<ImageError?> = Promise(),
+        _ entry: @escaping @Sendable () async throws(ImageError) -> DiskCacheEntry
+    ) async -> Promise<ImageError?> {
+        let (stores, release) = (shared.stores, shared.work.keepValue(of: .fetch(fetch)))
         let (number, isOverLimit) = stores.begin(bytes: bytes, limit: configuration.pendingStoreLimit)
         // Immediate: the cache knows of the write before the load returns, so that a removal after the load comes after it.
         Task.immediateDetached {
             var failure: ImageError?
             do throws(ImageError) {
-                _ = try await observe(.store, of: trace, body)
+                _ = try await observe(.store, of: trace) { () throws(ImageError) in
+                    var entry = try await entry()
+                    entry.limit(to: lifetime)
+                    try await cache.store(entry, forKey: key) {
+                        cache.removalCount(ofSource: key.source).permitsStoreOnDisk(since: removals)
+                    }
+                }
             } catch {
                 failure = error
             }
@@ -115,6 +123,7 @@ extension LoadEnvironment {
             write.fulfill(failure)
         }
         if isOverLimit { _ = await write.value }
+        return write
     }
 
     // MARK: Removals beside loads

@@ -1,9 +1,9 @@
 /// The duration of each stage of a load, and the bytes that it moved.
 ///
-/// Work that was shared with other loads counts in full for each; ``shared`` tells which it was.
+/// Work that was shared with other loads counts in full for each; ``StageTime/isShared`` tells which it was.
 public struct ImageMetrics: Sendable, Hashable {
-    /// The number of the request in the log and in traces, unique in the process; `nil` for an image that was in memory.
-    public var request: Int?
+    /// The number of the load in the log and in traces, unique in the process; `nil` for an image that was in memory.
+    public var requestID: Int?
     /// From the call to the result.
     public var total = Duration.zero
     /// Reading the disk cache.
@@ -18,11 +18,30 @@ public struct ImageMetrics: Sendable, Hashable {
     public var encode = StageTime.zero
     /// The encoded bytes that were read from disk or network.
     public var bytes = 0
-    /// The stages that another load carried out.
-    public var shared: SharedStages = []
+    /// The measurements of the transfer, if the source was asked, and its loader measures.
+    public var transfer: TransferMetrics?
     /// The protocol that was spoken, such as `HTTP/1.1`.
     public var networkProtocol: String?
 
-    /// Creates metrics of zero.
-    public init() {}
+    init() {}
+
+    /// The metrics of a load that used bytes of a source; decoding and later stages are added afterwards.
+    init(of trace: LoadTrace, _ source: SourceBytes?) {
+        requestID = trace.id
+        guard let source else { return }
+        disk = source.diskTime.asPart(of: trace.id)
+        load = source.loadTime.asPart(of: trace.id)
+        bytes = source.data.count
+        transfer = source.transfer
+        networkProtocol = source.response?.networkProtocol
+    }
+
+    /// True if another load carried out a stage that counts as shared; reading the disk alone doesn't.
+    var isShared: Bool { load.isShared || decode.isShared || transform.isShared || encode.isShared }
+
+    /// The names of those stages.
+    var sharedStages: String {
+        [(LoadStage.load, load), (.decode, decode), (.transform, transform), (.encode, encode)]
+            .filter { $0.1.isShared }.map { $0.0.rawValue }.joined(separator: " ")
+    }
 }

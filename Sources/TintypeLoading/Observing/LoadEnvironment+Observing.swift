@@ -24,27 +24,27 @@ extension LoadEnvironment {
     }
 
     /// Ends a load that succeeded.
-    func endLoad(_ trace: LoadTrace, from source: ImageSource, shared stages: SharedStages) {
+    func endLoad(_ trace: LoadTrace, from source: ImageOrigin, _ metrics: ImageMetrics) {
         shared.counters.count { statistics in
             switch source {
             case .memory: statistics.memoryHits += 1
             case .disk: statistics.diskHits += 1
             case .network: statistics.misses += 1
             }
-            if !stages.isEmpty { statistics.shared += 1 }
+            if metrics.isShared { statistics.shared += 1 }
         }
         let time = ContinuousClock.now - trace.start
         configuration.meters?.record(
-            LoadMeters.LoadResult(source), after: time, isShared: !stages.isEmpty)
+            LoadMeters.LoadResult(source), after: time, isShared: metrics.isShared)
         configuration.logger.debug(
             "The load succeeded",
             metadata: [
-                "request": "\(trace.id)", "source": "\(source.rawValue)", "shared": "\(stages)",
+                "request": "\(trace.id)", "source": "\(source.rawValue)", "shared": "\(metrics.sharedStages)",
                 "duration-ms": "\(time.inMilliseconds)",
             ])
         guard let span = trace.span else { return }
         span.attributes["tintype.source"] = source.rawValue
-        if !stages.isEmpty { span.attributes["tintype.shared"] = stages.description }
+        if metrics.isShared { span.attributes["tintype.shared"] = metrics.sharedStages }
         span.end()
     }
 
@@ -84,7 +84,7 @@ extension LoadEnvironment {
             guard let span else { return await Self.result(of: body) }
             return await ServiceContext.$current.withValue(span.context) { await Self.result(of: body) }
         }
-        let time = StageTime(total: ContinuousClock.now - start, queued: stopwatch.waited)
+        let time = StageTime(total: ContinuousClock.now - start, queued: stopwatch.waited, load: trace.id)
         configuration.meters?.record(stage, time)
         switch result {
         case .success(let value):
@@ -164,7 +164,7 @@ extension LoadStage {
 }
 
 extension LoadMeters.LoadResult {
-    init(_ source: ImageSource) {
+    init(_ source: ImageOrigin) {
         switch source {
         case .memory: self = .memory
         case .disk: self = .disk

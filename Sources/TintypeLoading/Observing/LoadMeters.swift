@@ -1,19 +1,7 @@
-public import CoreMetrics
+internal import CoreMetrics
 
-/// The counters and timers of loads, for a metrics backend of the package swift-metrics.
-///
-/// Several managers can share a set. The names are stable:
-///
-/// | name | kind | dimension |
-/// | --- | --- | --- |
-/// | `tintype.loads` | counter | `result`: `memory`, `disk`, `network`, `failed`, `cancelled` |
-/// | `tintype.loads.shared` | counter | |
-/// | `tintype.load.duration` | timer, without images that were in memory | |
-/// | `tintype.downloads` | counter | `result`: `loaded`, `current`, `failed` |
-/// | `tintype.download.bytes` | counter | |
-/// | `tintype.stage.duration` | timer, with the time in queues | `stage`: `disk`, `load`, `decode`, `transform`, `encode`, `store` |
-/// | `tintype.stage.queued` | timer | `stage`, as above |
-public final class LoadMeters: Sendable {
+/// The counters and timers of loads: ``ImageManager/Configuration-swift.struct/metrics``.
+final class LoadMeters: Sendable {
     /// The end of a load.
     enum LoadResult: String, CaseIterable { case memory, disk, network, notCached = "not-cached", failed, cancelled }
     /// The end of a transfer.
@@ -27,9 +15,7 @@ public final class LoadMeters: Sendable {
     private let bytes: Counter
     private let stages: [LoadStage: (duration: Timer, queued: Timer)]
 
-    /// Creates the counters and timers.
-    /// - Parameter factory: The backend that they report to.
-    public init(factory: any MetricsFactory) {
+    init(factory: any MetricsFactory) {
         func counter(_ name: String, _ dimensions: (String, String)...) -> Counter {
             Counter(label: "tintype." + name, dimensions: dimensions, factory: factory)
         }
@@ -56,11 +42,6 @@ public final class LoadMeters: Sendable {
         }
         self.stages = stages
     }
-
-    /// The meters of the backend that the program has bootstrapped swift-metrics with; `nil` without a backend.
-    public static var system: LoadMeters? { MetricsSystem.factory is NOOPMetricsHandler ? nil : bootstrapped }
-
-    private static let bootstrapped = LoadMeters(factory: MetricsSystem.factory)
 
     func countMemoryHit() { memoryHits.increment() }
 

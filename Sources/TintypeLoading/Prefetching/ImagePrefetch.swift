@@ -69,9 +69,7 @@ public struct PrefetchProgress: Sendable, Hashable {
     /// Images that were cancelled.
     public var cancelled = 0
 
-    /// Creates a progress.
-    /// - Parameter total: the number of images.
-    public init(total: Int = 0) { self.total = total }
+    init(total: Int = 0) { self.total = total }
 
     /// Images that have ended, in whichever way.
     public var finished: Int { loaded + skipped + failed + cancelled }

@@ -15,20 +15,13 @@ public import FoundationEssentials
 /// an image that is being prefetched joins the prefetch, which then has the priority of that load. A new prefetch leaves earlier
 /// ones as they are. Prefetches go on when the prefetcher is released; ``cancelAll()`` and ``ImagePrefetch/cancel()`` end them.
 public final class ImagePrefetcher: Sendable {
-    /// The cache layer that receives the images.
-    public enum Destination: Sendable, Hashable, CaseIterable {
-        /// Memory, and disk as the request says: an image is loaded and decoded as it will be shown.
-        case memory
-        /// Disk only: bytes are stored without being decoded.
-        case disk
-    }
-
     /// The limits of a prefetcher. A change affects loads that start afterwards.
     public struct Configuration: Sendable {
         /// The number of images that are loaded at a time, at least 1.
         public var maximumConcurrentLoads = 3
-        /// The cache layer that receives the images.
-        public var destination = Destination.memory
+        /// True if the bytes are stored on disk without being decoded. Otherwise, the default, an image is loaded and decoded as it will be
+        /// shown, into memory, and onto disk as its request says.
+        public var storesOnDiskOnly = false
         /// The highest priority of a prefetch. Requests with a lower priority keep it.
         public var priority = ImagePriority.low
         /// True if the newest prefetch is first, as for a list that scrolls; false if it's the oldest.

@@ -104,17 +104,17 @@ final class PrefetchCore: Sendable {
 
     /// Starts as many loads as may run.
     private func beginLoads() {
-        while let (id, load, destination) = nextLoad() {
+        while let (id, load, storesOnDiskOnly) = nextLoad() {
             // Detached: a prefetch inherits neither the priority of the caller nor its task-local values.
             let task = Task.detached { [self] in
-                end(id, await outcome(of: load, destination))
+                end(id, await outcome(of: load, storesOnDiskOnly: storesOnDiskOnly))
                 beginLoads()
             }
             load.cancellation.setTask(task)
         }
     }
 
-    private func nextLoad() -> (id: Int, load: Load, destination: ImagePrefetcher.Destination)? {
+    private func nextLoad() -> (id: Int, load: Load, storesOnDiskOnly: Bool)? {
         state.withLock { state in
             let configuration = state.configuration
             guard !state.isPaused, !state.isUnderPressure,
@@ -129,7 +129,7 @@ final class PrefetchCore: Sendable {
                 load.request.priority = min(request.priority, configuration.priority)
                 let number = state.makeID()
                 state.running[number] = load
-                return (number, load, configuration.destination)
+                return (number, load, configuration.storesOnDiskOnly)
             }
             return nil
         }
@@ -148,12 +148,9 @@ final class PrefetchCore: Sendable {
 
     // MARK: Loading
 
-    private func outcome(of load: Load, _ destination: ImagePrefetcher.Destination) async -> Outcome {
+    private func outcome(of load: Load, storesOnDiskOnly: Bool) async -> Outcome {
         do throws(ImageError) {
-            return switch destination {
-            case .memory: try await loadImage(load.request)
-            case .disk: try await loadData(load.request)
-            }
+            return try await storesOnDiskOnly ? loadData(load.request) : loadImage(load.request)
         } catch {
             if error.isCancellation { return .cancelled }
             let prefetch = state.withLock { $0.batches[load.batch]?.prefetch }

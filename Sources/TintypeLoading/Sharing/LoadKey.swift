@@ -12,7 +12,41 @@ enum LoadValue: Sendable {
     case encoded(EncodedOutput)
 }
 
-typealias LoadWork = SharedWork<LoadKey, LoadValue>
+/// The code of a job.
+enum LoadJob: SharedJob {
+    typealias Key = LoadKey
+    typealias Value = LoadValue
+
+    case fetch(SourceFetch)
+    case image(ImageLoad)
+    case data(DataLoad)
+    case encoded(EncodedLoad)
+
+    func run(_ job: LoadWork.Job) async throws(ImageError) -> LoadValue {
+        switch self {
+        case .fetch(let fetch): .fetch(try await fetch.run(job))
+        case .image(let load): .image(try await load.run(job))
+        case .data(let load): .data(try await load.run(job))
+        case .encoded(let load): .encoded(try await load.run(job))
+        }
+    }
+
+    func store(_ value: LoadValue, _ wishes: LoadWishes) async {
+        switch (self, value) {
+        case (.image(let load), .image(let output)): await load.store(output, wishes)
+        case (.data(let load), .data(let output)): await load.store(output, wishes)
+        case (.encoded(let load), .encoded(let output)): await load.store(output, wishes)
+        default: break  // A fetch stores nothing: the image decides whether its bytes are worth keeping.
+        }
+    }
+
+    func keeps(_ value: LoadValue) -> Bool {
+        guard case .fetch(let fetch) = self, case .fetch(let fetched) = value else { return false }
+        return fetch.keeps(fetched)
+    }
+}
+
+typealias LoadWork = SharedWork<LoadJob>
 
 /// The identity of a fetch: everything that decides which bytes it finds, on disk or at the source.
 struct FetchKey: Hashable, Sendable {

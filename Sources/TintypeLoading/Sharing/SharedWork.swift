@@ -1,18 +1,25 @@
+/// The code of a job, which starts for a key.
+protocol SharedJob: Sendable {
+    associatedtype Key: Hashable & Sendable
+    associatedtype Value: Sendable
+
+    /// Returns the value.
+    func run(_ job: SharedWork<Self>.Job) async throws(ImageError) -> Value
+    /// Stores a value in the layers of the wishes, before the job leaves the table.
+    func store(_ value: Value, _ wishes: LoadWishes) async
+    /// True if others may get the value until the jobs that use it have ended.
+    func keeps(_ value: Value) -> Bool
+}
+
 /// Runs jobs for the callers and jobs that wait for them: ``SharedWorkState``, with their continuations and tasks.
 ///
 /// Each job has a task of its own, so that no caller's cancellation reaches another. Every caller gets exactly one result.
-final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+final class SharedWork<Work: SharedJob>: Sendable {
+    typealias Key = Work.Key
+    typealias Value = Work.Value
     typealias State = SharedWorkState<Key>
     typealias Outcome = Result<Value, ImageError>
     typealias OnUpdate = @Sendable (LoadUpdate) -> Void
-
-    struct Work: Sendable {
-        var run: @Sendable (Job) async throws(ImageError) -> Value
-        /// Stores a value in the layers of the wishes, before the job leaves the table.
-        var store: @Sendable (Value, LoadWishes) async -> Void = { _, _ in }
-        /// True if others may get the value until the jobs that use it have ended.
-        var keeps: @Sendable (Value) -> Bool = { _ in false }
-    }
 
     /// A job, as its code sees it. Its priority is the highest among its waiters, at every moment.
     struct Job: Sendable {
@@ -48,10 +55,15 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         var value: Value?
     }
 
+    private struct Wait: Sendable {
+        // Unsafe: the state machine ends each wait once, and a checked continuation doubles the cost of joining.
+        let continuation: UnsafeContinuation<Outcome, Never>
+        let onUpdate: OnUpdate?
+    }
+
     private struct Tables: Sendable {
         var state = State()
-        // Unsafe: the state machine ends each wait once, and a checked continuation doubles the cost of joining.
-        var waits: [State.ID: (continuation: UnsafeContinuation<Outcome, Never>, onUpdate: OnUpdate?)] = [:]
+        var waits: [State.ID: Wait] = [:]
         var runs: [State.ID: Run] = [:]
     }
 
@@ -82,7 +94,7 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
 
     /// Keeps the value of a job that has ended, if any, until the returned closure is called.
-    func hold(_ key: Key) -> @Sendable () -> Void {
+    func keepValue(of key: Key) -> @Sendable () -> Void {
         let id = SharedWorkID.next()
         perform { _ = $0.state.join(key, as: id, nil, by: nil, &$1) }
         return { [self] in perform { $0.state.leave(id, &$1) } }
@@ -98,10 +110,10 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
             let (ready, begun, updates) = perform { tables, effects -> (Outcome?, Job?, [LoadUpdate]) in
                 switch join(&tables.state, &effects) {
                 case .wait(let job):
-                    tables.waits[id] = (continuation, onUpdate)
+                    tables.waits[id] = Wait(continuation: continuation, onUpdate: onUpdate)
                     return (nil, nil, tables.runs[job]?.updates.all ?? [])
                 case .begin:
-                    tables.waits[id] = (continuation, onUpdate)
+                    tables.waits[id] = Wait(continuation: continuation, onUpdate: onUpdate)
                     let run = Run(priority: WorkPriority(tables.state.wishes(of: id).priority))
                     tables.runs[id] = run
                     return (nil, Job(work: self, id: id, priority: run.priority), [])
@@ -123,8 +135,7 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
             do throws(ImageError) {
                 let value = try await work.run(job)
                 var stored: StoredLayers = []
-                while !end(job, .success(value), stored, keeping: work.keeps(value) ? value : nil) {
-                    var wishes = job.wishes
+                while var wishes = end(job, .success(value), stored, keeping: work.keeps(value) ? value : nil) {
                     wishes.layers.subtract(stored)
                     await work.store(value, wishes)
                     stored.formUnion(wishes.layers)
@@ -139,10 +150,15 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         if !isRunning { task.cancel() }
     }
 
-    private func end(_ job: Job, _ outcome: Outcome, _ stored: StoredLayers?, keeping value: Value?) -> Bool {
+    /// Ends a job.
+    /// - Returns: The present wishes, if more has to be stored first.
+    private func end(_ job: Job, _ outcome: Outcome, _ stored: StoredLayers?, keeping value: Value?) -> LoadWishes? {
         perform(outcome) { tables, effects in
-            tables.runs.change(job.id) { $0.value = value }
-            return tables.state.finish(job.id, stored: stored, isKept: value != nil, &effects)
+            guard tables.state.finish(job.id, stored: stored, isKept: value != nil, &effects) else {
+                return tables.state.wishes(of: job.id)
+            }
+            tables.runs.change(job.id) { ($0.value, $0.task) = (value, nil) }
+            return nil
         }
     }
 
@@ -150,23 +166,30 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     @discardableResult private func perform<Answer: Sendable>(
         _ outcome: Outcome = .failure(.cancelled), _ change: (inout Tables, inout State.Effects) -> Answer
     ) -> Answer {
-        let (answer, ends, runs, priorities) = tables.withLock { tables in
+        // What is removed is released without the lock, too: it may own anything.
+        var ends = FewElements<(Wait, Outcome)>()
+        var runs = FewElements<Run>()
+        var priorities = FewElements<PriorityChange>()
+        let answer = tables.withLockUnchecked { tables in
             var effects = State.Effects()
             let answer = change(&tables, &effects)
-            var ends = effects.served.compactMap { id in
-                tables.waits.removeValue(forKey: id).map { ($0.continuation, outcome) }
+            for id in effects.served {
+                if let wait = tables.waits.removeValue(forKey: id) { ends.append((wait, outcome)) }
             }
             for id in effects.left {
-                if let wait = tables.waits.removeValue(forKey: id) {
-                    ends.append((wait.continuation, .failure(.cancelled)))
-                }
+                if let wait = tables.waits.removeValue(forKey: id) { ends.append((wait, .failure(.cancelled))) }
             }
-            let changes = effects.priorities.compactMap { PriorityChange(tables.runs[$0.job]?.priority, $0.priority) }
-            return (answer, ends, effects.removedJobs.compactMap { tables.runs.removeValue(forKey: $0) }, changes)
+            for (job, priority) in effects.priorities {
+                if let change = PriorityChange(tables.runs[job]?.priority, priority) { priorities.append(change) }
+            }
+            for id in effects.removedJobs {
+                if let run = tables.runs.removeValue(forKey: id) { runs.append(run) }
+            }
+            return answer
         }
         for change in priorities { change.apply() }
         for run in runs { run.task?.cancel() }
-        for (continuation, outcome) in ends { continuation.resume(returning: outcome) }
+        for (wait, outcome) in ends { wait.continuation.resume(returning: outcome) }
         return answer
     }
 }

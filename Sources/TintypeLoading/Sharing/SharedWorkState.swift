@@ -29,10 +29,10 @@ struct SharedWorkState<Key: Hashable & Sendable>: Hashable, Sendable {
     /// The consequences of a change, which are carried out without the lock.
     struct Effects {
         /// Waiters that get the result of their job, and those that left before its end.
-        var served: [ID] = [], left: [ID] = []
+        var served = FewElements<ID>(), left = FewElements<ID>()
         /// Jobs that are gone. Those that were cancelled still run.
-        var removedJobs: [ID] = []
-        var priorities: [(job: ID, priority: ImagePriority)] = []
+        var removedJobs = FewElements<ID>()
+        var priorities = FewElements<(job: ID, priority: ImagePriority)>()
     }
 
     private var table: [Key: ID] = [:]
@@ -67,12 +67,17 @@ struct SharedWorkState<Key: Hashable & Sendable>: Hashable, Sendable {
         let (job, isNew, isKept) = (table[key] ?? id, table[key] == nil, table[key].map { jobs[$0]?.isKept } == true)
         if isKept, wishes != nil { return .ready(job) }
         if !isKept, wishes == nil, asking == nil { return .refuse }
-        if isNew { (table[key], jobs[id]) = (id, Job(key: key)) }
         let own = wishes ?? asking.map { self.wishes(of: $0).ofNeed } ?? WishCounts().wishes
         waiters[id] = Waiter(job: job, asking: asking, isCaller: wishes != nil, wishes: own)
+        guard !isNew else {
+            var new = Job(key: key, waiters: [id])
+            new.counts.add(own)
+            (table[key], jobs[id]) = (id, new)
+            return .begin
+        }
         jobs.change(job) { _ = $0.waiters.insert(id) }
         change(job, from: nil, to: own, &effects)
-        return isNew ? .begin : isKept ? .ready(job) : .wait(job)
+        return isKept ? .ready(job) : .wait(job)
     }
 
     /// True if a job, or a job that waits for it, has the key.
@@ -127,7 +132,7 @@ struct SharedWorkState<Key: Hashable & Sendable>: Hashable, Sendable {
     mutating func finish(_ id: ID, stored: StoredLayers?, isKept: Bool, _ effects: inout Effects) -> Bool {
         guard let job = jobs[id] else { return true }
         if let stored, !job.counts.wishes.layers.isSubset(of: stored) { return false }
-        effects.served += job.waiters
+        for waiter in job.waiters { effects.served.append(waiter) }
         if let need = job.need { leave(need, &effects) }
         jobs.change(id) { ($0.need, $0.isKept) = (nil, isKept) }
         let ending = isKept ? job.waiters.filter { waiters[$0]?.isCaller == true } : job.waiters

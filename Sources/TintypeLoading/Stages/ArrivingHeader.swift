@@ -34,8 +34,10 @@ final class ArrivingHeader: Sendable {
         return info(after: progress)
     }
 
-    /// Takes the next bytes, and returns the header if enough have arrived.
-    func info(after progress: LoadProgress) -> ImageInfo? {
+    /// The header, if enough bytes have arrived.
+    var known: ImageInfo? { state.withLock { if case .found(let info) = $0 { info } else { nil } } }
+
+    private func info(after progress: LoadProgress) -> ImageInfo? {
         let data: Data? = state.withLock { state in
             guard case .collecting(var data, let wanted) = state, !progress.chunk.isEmpty else { return nil }
             let isAtEnd = progress.receivedBytes == progress.expectedBytes
@@ -50,7 +52,7 @@ final class ArrivingHeader: Sendable {
             return data.count >= wanted ? data : nil
         }
         if let data { read(data) }
-        return state.withLock { if case .found(let info) = $0 { info } else { nil } }
+        return known
     }
 
     /// Reads the header outside of the lock. Until then, further bytes are collected.

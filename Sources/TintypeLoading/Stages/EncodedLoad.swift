@@ -30,28 +30,23 @@ struct EncodedLoad: Sendable {
 
     /// The bytes as this request's result.
     func image() async throws(ImageError) -> EncodedImage {
-        let work = LoadWork.Work { [self] job async throws(ImageError) in
-            .encoded(try await run(job))
-        } store: { [self] value, wishes in
-            if case .encoded(let output) = value { await store(output, wishes) }
-        }
         var wishes = load.wishes
         wishes.layers = wishes.layers.forEncoding
         if request.cache.store.contains(.disk), environment.mayStoreEncoded(of: request.url) {
             wishes.layers.insert(.imageOnDisk)
         }
         let value = try await environment.shared.work.value(
-            .image(key), wishes, priority: LoadPriority(request.priority), work)
+            .image(key), wishes, priority: LoadPriority(request.priority), .encoded(self))
         guard case .encoded(let output) = value else { throw .cancelled }  // Never: the key says so.
         try environment.check(isAnimated: output.info.isAnimated, of: request)
         return await result(output)
     }
 
-    private func run(_ job: LoadWork.Job) async throws(ImageError) -> EncodedOutput {
-        var cached = try await cached(job)
-        if let known = cached, let freshness = load.freshness(of: known.entry, revalidate: revalidateInBackground) {
-            cached?.freshness = freshness
-            return cached ?? known
+    func run(_ job: LoadWork.Job) async throws(ImageError) -> EncodedOutput {
+        let cached = try await cached(job)
+        if var cached, let freshness = load.freshness(of: cached.entry, revalidate: revalidateInBackground) {
+            cached.freshness = freshness
+            return cached
         }
         let made: PipelineOutput
         do throws(ImageError) {
@@ -76,7 +71,7 @@ struct EncodedLoad: Sendable {
             validators: made.bytes?.entry.validators, response: made.image.response)
         return EncodedOutput(
             entry: entry, info: encoded.info, source: made.source, freshness: made.freshness, made: made,
-            encodeTime: time, encodedBy: load.trace.id)
+            encodeTime: time)
     }
 
     private func revalidateInBackground() {
@@ -107,49 +102,30 @@ struct EncodedLoad: Sendable {
     }
 
     /// Stores the bytes, and for callers who came when the load of the image had ended, what they wish of that.
-    private func store(_ output: EncodedOutput, _ wishes: LoadWishes) async {
+    func store(_ output: EncodedOutput, _ wishes: LoadWishes) async {
         guard let made = output.made else { return }
         await load.store(made, wishes.ofNeed)
-        guard wishes.layers.contains(.imageOnDisk), !made.image.isPartial,
+        guard wishes.layers.contains(.imageOnDisk), load.mayKeep(made),
             // Nobody knows from which contents of a file an image in memory was made.
-            made.bytes != nil || !environment.isFile(request.url),
-            environment.mayStore(made.image.response, for: request),
-            made.mayBeCached({ environment.configuration.shouldCache?(made.image, request) ?? true })
+            made.bytes != nil || !environment.isFile(request.url)
         else { return }
-        let (cache, source) = (environment.cache, key.image.source)
-        let removals = made.bytes?.removals ?? key.removals
-        var entry = output.entry
-        entry.limit(to: wishes.lifetime)
-        let write = Promise<ImageError?>()
-        output.writes.append(write)
-        await environment.begin(write, of: load.key.fetch, bytes: entry.data.count, load.trace) {
-            [entry] () throws(ImageError) in
-            try await cache.store(entry, forKey: key.image) {
-                cache.removalCount(ofSource: source).permitsStoreOnDisk(since: removals.images)
-            }
-        }
+        let write = await environment.write(
+            key.image, to: environment.cache, since: (made.bytes?.removals ?? key.removals).images, of: load.key.fetch,
+            bytes: output.entry.data.count, lifetime: wishes.lifetime, load.trace
+        ) { () throws(ImageError) in output.entry }
+        output.stores.add(write)
     }
 
     private func result(_ output: EncodedOutput) async -> EncodedImage {
-        var image = EncodedImage(
-            data: output.entry.data, info: output.info, source: output.source, url: request.url, key: key.image,
-            mimeType: format.mimeType)
-        image.freshness = output.freshness
-        image.response = output.entry.response
-        image.storeError = request.cache.waitsForStore ? await output.error : nil
-        image.metrics.request = load.trace.id
-        image.metrics.disk = output.diskTime
-        image.metrics.encode = output.encodeTime
-        image.metrics.bytes = output.entry.data.count
-        guard let made = output.made else { return image }
-        image.metrics.shared = made.sharedStages(with: load.trace.id)
-        if let encodedBy = output.encodedBy, encodedBy != load.trace.id { image.metrics.shared.insert(.encode) }
-        image.metrics.decode = made.decodeTime
-        image.metrics.transform = made.transformTime
-        image.metrics.load = made.bytes?.loadTime ?? .zero
-        image.metrics.disk = made.bytes?.diskTime ?? .zero
-        image.metrics.networkProtocol = made.bytes?.response?.networkProtocol
-        return image
+        var metrics = output.made?.metrics(of: load.trace) ?? ImageMetrics(of: load.trace, nil)
+        if output.made == nil { metrics.disk = output.diskTime.asPart(of: load.trace.id) }
+        metrics.encode = output.encodeTime.asPart(of: load.trace.id)
+        metrics.bytes = output.entry.data.count
+        return EncodedImage(
+            data: output.entry.data, info: output.info, source: output.source, freshness: output.freshness,
+            url: request.url, key: key.image, mimeType: format.mimeType, metrics: metrics,
+            storeError: request.cache.waitsForStore ? await output.writes.firstError : nil,
+            response: output.entry.response)
     }
 }
 
@@ -157,22 +133,14 @@ struct EncodedLoad: Sendable {
 struct EncodedOutput: Sendable {
     var entry: DiskCacheEntry
     var info: ImageInfo
-    var source: ImageSource
+    var source: ImageOrigin
     var freshness: Freshness
     /// The image of which the bytes were made, or by which they were confirmed; `nil` if the disk had them.
     var made: PipelineOutput?
     var diskTime = StageTime.zero
     var encodeTime = StageTime.zero
-    /// The number of the load that encoded the image.
-    var encodedBy: Int?
-    /// The writes to disk of the load.
-    let writes = DiskWrites()
+    let stores = OutputStores()
 
-    /// The first error of the writes, once all have ended.
-    var error: ImageError? {
-        get async {
-            if let error = await made?.writes.error { return error }
-            return await writes.error
-        }
-    }
+    /// The writes to disk of the bytes, and of the image that they were made of.
+    var writes: [Promise<ImageError?>] { (made?.stores.writes ?? []) + stores.writes }
 }

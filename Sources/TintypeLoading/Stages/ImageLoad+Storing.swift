@@ -22,10 +22,7 @@ extension ImageLoad {
     /// The writes to disk are on their way when this returns, so that a removal after the load comes after them. It waits for them if too
     /// many bytes are waiting already.
     func store(_ output: PipelineOutput, _ wishes: LoadWishes) async {
-        guard !output.image.isPartial, output.source != .memory || !output.isStored,
-            environment.mayStore(output.image.response, for: request),
-            output.mayBeCached({ environment.configuration.shouldCache?(output.image, request) ?? true })
-        else { return }
+        guard output.source != .memory || !output.isStored, mayKeep(output) else { return }
         let (cache, source) = (environment.cache, key.image.source)
         let removals = output.bytes?.removals ?? key.removals
         if wishes.layers.contains(.imageInMemory) {
@@ -37,20 +34,25 @@ extension ImageLoad {
             let write = await environment.storeOriginal(
                 bytes, of: request.transformer == nil ? output.image : nil, isWhole: key.image.variant.isOriginal,
                 for: request, fetch: key.fetch, lifetime: wishes.lifetime, trace: trace)
-            output.writes.append(write)
+            output.stores.add(write)
         }
         if wishes.layers.contains(.imageOnDisk), !output.isStored {
-            let write = Promise<ImageError?>()
-            output.writes.append(write)
-            await environment.begin(write, of: key.fetch, bytes: output.image.memoryCost, trace) {
-                [self] () throws(ImageError) in
+            let write = await environment.write(
+                key.image, to: cache, since: removals.images, of: key.fetch, bytes: output.image.memoryCost,
+                lifetime: wishes.lifetime, trace
+            ) { [self] () throws(ImageError) in
                 var entry = try await environment.variantEntry(output.image, for: request)
                 entry.validators = environment.isFile(request.url) ? output.bytes?.entry.validators : nil
-                entry.limit(to: wishes.lifetime)
-                try await cache.store(entry, forKey: key.image) {
-                    cache.removalCount(ofSource: source).permitsStoreOnDisk(since: removals.images)
-                }
+                return entry
             }
+            output.stores.add(write)
         }
+    }
+
+    /// True if the caches may keep an output: a whole image, if neither its source nor the program forbids it.
+    func mayKeep(_ output: PipelineOutput) -> Bool {
+        guard !output.image.isPartial, environment.mayStore(output.image.response, for: request) else { return false }
+        guard let shouldCache = environment.configuration.shouldCache else { return true }
+        return output.stores.mayBeCached { shouldCache(output.image, request) }
     }
 }

@@ -51,22 +51,14 @@ final class ImageLoad: Sendable {
     ) async throws(ImageError) -> PipelineOutput {
         try Self.output(
             await environment.shared.work.value(
-                .image(key), wishes, priority: priority, onUpdate: onUpdate, work))
+                .image(key), wishes, priority: priority, onUpdate: onUpdate, .image(self)))
     }
 
     /// The output for a job that needs it.
     func output(
         for job: LoadWork.Job, onUpdate: (@Sendable (LoadUpdate) -> Void)? = nil
     ) async throws(ImageError) -> PipelineOutput {
-        try Self.output(await job.value(.image(key), onUpdate: onUpdate, work))
-    }
-
-    private var work: LoadWork.Work {
-        LoadWork.Work { [self] job async throws(ImageError) in
-            .image(try await run(job))
-        } store: { [self] value, wishes in
-            if case .image(let output) = value { await store(output, wishes) }
-        }
+        try Self.output(await job.value(.image(key), onUpdate: onUpdate, .image(self)))
     }
 
     private static func output(_ value: LoadValue) throws(ImageError) -> PipelineOutput {
@@ -74,7 +66,7 @@ final class ImageLoad: Sendable {
         return output
     }
 
-    private func run(_ job: LoadWork.Job) async throws(ImageError) -> PipelineOutput {
+    func run(_ job: LoadWork.Job) async throws(ImageError) -> PipelineOutput {
         // Another load may have stored it since the caller looked.
         if queriesMemory, environment.cache.containsInMemory(key.image),
             let image = environment.memoryImage(request, key: key.image)
@@ -129,16 +121,14 @@ final class ImageLoad: Sendable {
             decoded = try await plainOutput(full, job, showsUnchanged: true, since: decoded.bytes?.removals)
         }
         var output = (value: decoded.image, time: StageTime.zero)
-        let transforms = isTransformed(decoded.image)
-        if transforms {
+        if isTransformed(decoded.image) {
             output = try await environment.observe(.transform, of: trace) { () throws(ImageError) in
                 try await applyTransformer(to: decoded.image, priority: job.priority)
             }
         }
         return PipelineOutput(
             image: output.value.with(decoded.image.response), bytes: decoded.bytes, source: decoded.source,
-            freshness: decoded.freshness, decodeTime: decoded.decodeTime, decodedBy: decoded.decodedBy,
-            transformTime: output.time, transformedBy: transforms ? trace.id : nil)
+            freshness: decoded.freshness, decodeTime: decoded.decodeTime, transformTime: output.time)
     }
 
     /// The output of a request without a transformer. Its previews are transformed.
@@ -213,28 +203,21 @@ final class ImageLoad: Sendable {
     /// The image of the original, or of a larger thumbnail of it.
     private func makeDecoded(_ job: LoadWork.Job) async throws(ImageError) -> PipelineOutput {
         let previews = LoadPreviews(self, job)
-        let fetch = SourceFetch(
-            environment: environment, request: request, key: key.fetch, trace: trace)
         let source = SourceLoad(
-            fetch, decoding: .init(request, by: environment.ownCoder), for: callersRequest)
-        var steps = SourceLoad.Steps<Decoded>(
-            decode: { [self] bytes throws(ImageError) in
-                if let image = bytes.image {
-                    let options = options()
-                    let (made, time) = try await environment.observe(.decode, of: trace) { () throws(ImageError) in
-                        try await environment.image(image, options: options, priority: job.priority)
-                    }
-                    return Decoded(image: made, time: time)
-                }
-                if let decoded = await previews.image(of: bytes) { return decoded }
-                return try await decoded(bytes, job, progressive: previews.decoding(of: bytes))
-            }, onUpdate: { previews.receive($0) }, isWhole: { !$0.image.isPartial })
-        if key.policy.ignoresAge, key.queriesOtherVariants, environment.ownCoder == nil {
-            steps.substitute = { [self] () throws(ImageError) in try await imageOfLargerVariant(job) }
-        }
+            environment, request, key: key.fetch, decoding: .init(request, by: environment.ownCoder),
+            for: callersRequest,
+            trace: trace)
         let result: SourceLoad.Result<Decoded>
         do throws(ImageError) {
-            result = try await source.value(steps, for: job)
+            result = try await source.value(for: job) {
+                previews.receive($0)
+            } substitute: { () throws(ImageError) in
+                try await imageOfLargerVariant(job)
+            } isWhole: {
+                !$0.image.isPartial
+            } decode: { bytes throws(ImageError) in
+                try await decoded(bytes, job, after: previews)
+            }
         } catch {
             await previews.end(.failure(error))
             throw error
@@ -247,8 +230,23 @@ final class ImageLoad: Sendable {
         }
         return PipelineOutput(
             image: image.with(result.bytes.entry.response), bytes: result.bytes,
-            source: result.bytes.source, freshness: result.freshness, decodeTime: result.value.time,
-            decodedBy: trace.id)
+            source: result.bytes.source, freshness: result.freshness, decodeTime: result.value.time)
+    }
+
+    /// The image of the bytes of the source, if possible the one that the previews have made.
+    private func decoded(
+        _ bytes: SourceBytes, _ job: LoadWork.Job, after previews: LoadPreviews
+    ) async throws(ImageError) -> Decoded {
+        if let image = bytes.image {
+            let options = options()
+            let (made, time) = try await environment.observe(.decode, of: trace) { () throws(ImageError) in
+                try await environment.image(image, options: options, priority: job.priority)
+            }
+            return Decoded(image: made, time: time)
+        }
+        let (outdated, decoding) = await previews.decoded(of: bytes)
+        if let outdated { return outdated }
+        return try await decoded(bytes, job, progressive: decoding)
     }
 
     /// Decodes the bytes of the source.
@@ -294,7 +292,7 @@ final class ImageLoad: Sendable {
         else { return nil }
         return PipelineOutput(
             image: decoded.image.with(bytes.entry.response), bytes: bytes, source: .disk, freshness: freshness,
-            decodeTime: decoded.time, decodedBy: trace.id, isStored: true)
+            decodeTime: decoded.time, isStored: true)
     }
 
     /// The freshness of a variant that is used; `nil` if the original has to be asked for instead.
@@ -313,7 +311,9 @@ final class ImageLoad: Sendable {
 
     /// A thumbnail that is made of a larger one, where the disk has lost the original; `nil` if there is none.
     private func imageOfLargerVariant(_ job: LoadWork.Job) async throws(ImageError) -> SourceLoad.Result<Decoded>? {
-        guard let box = request.thumbnailSize, !box.isEmpty else { return nil }
+        guard key.policy.ignoresAge, key.queriesOtherVariants, environment.ownCoder == nil,
+            let box = request.thumbnailSize, !box.isEmpty
+        else { return nil }
         let source = key.image.source
         let wanted = ImageVariant(request.decode)
         func area(_ variant: ImageVariant) -> Double { variant.box.map { Double($0.width) * Double($0.height) } ?? 0 }

@@ -1,8 +1,8 @@
 internal import FoundationEssentials
 
 /// The images that a job shows before its own: of the bytes that have arrived, and of cached bytes while their source is asked. They are
-/// made only while a caller wants them.
-final class LoadPreviews: Sendable {
+/// made only while a caller wants them. Copies share them.
+struct LoadPreviews: Sendable {
     private struct State {
         /// The bytes of the transfer that is under way.
         var arriving: ArrivingData?
@@ -11,6 +11,9 @@ final class LoadPreviews: Sendable {
         var hasNoDecoding = false
         /// The cached bytes that were shown, with their image.
         var outdated: (bytes: SourceBytes, image: ImageLoad.Decoded)?
+        /// Makes the images, once a caller has asked for one.
+        var worker: NewestWork<Work>?
+        var hasEnded = false
     }
 
     private enum Work: Sendable {
@@ -18,32 +21,39 @@ final class LoadPreviews: Sendable {
         case arriving(ArrivingData)
     }
 
-    private let state: Lock<State>
+    private let state = Lock(State())
     private let load: ImageLoad
     private let job: LoadWork.Job
-    private let worker: NewestWork<Work>
 
-    init(_ load: ImageLoad, _ job: LoadWork.Job) {
-        let state = Lock(State())
-        (self.load, self.job, self.state) = (load, job, state)
-        worker = NewestWork { work in
-            switch work {
-            case .outdated(let bytes):
-                guard let decoded = try? await load.decoded(bytes, job) else { return }
-                state.withLock { $0.outdated = (bytes, decoded) }
-                job.publish(.outdated(decoded.image))
-            case .arriving(let data):
-                guard let decoding = Self.decoding(state, load) else { return }
-                let preview = try? await load.environment.configuration.processing.perform(priority: job.priority) {
-                    isCancelled throws(ImageError) in try decoding.preview(of: data, isCancelled: isCancelled)
-                }
-                if let preview = preview ?? nil { job.publish(.preview(preview)) }
+    init(_ load: ImageLoad, _ job: LoadWork.Job) { (self.load, self.job) = (load, job) }
+
+    private func begin(_ work: Work) {
+        let worker = state.withLock { state -> NewestWork<Work>? in
+            guard !state.hasEnded else { return nil }
+            let worker = state.worker ?? NewestWork(show)
+            state.worker = worker
+            return worker
+        }
+        worker?.send(work)
+    }
+
+    private func show(_ work: Work) async {
+        switch work {
+        case .outdated(let bytes):
+            guard let decoded = try? await load.decoded(bytes, job) else { return }
+            state.withLock { $0.outdated = (bytes, decoded) }
+            job.publish(.outdated(decoded.image))
+        case .arriving(let data):
+            guard let decoding = decoding() else { return }
+            let preview = try? await load.environment.configuration.processing.perform(priority: job.priority) {
+                isCancelled throws(ImageError) in try decoding.preview(of: data, isCancelled: isCancelled)
             }
+            if let preview = preview ?? nil { job.publish(.preview(preview)) }
         }
     }
 
     /// The decoder of arriving bytes, which is made when it is first needed; `nil` if the coder has none.
-    private static func decoding(_ state: Lock<State>, _ load: ImageLoad) -> ProgressiveDecoding? {
+    private func decoding() -> ProgressiveDecoding? {
         let (known, isMissing) = state.withLock { ($0.decoding, $0.hasNoDecoding) }
         guard known == nil, !isMissing else { return known }
         let made = load.makeProgressiveDecoding()
@@ -54,35 +64,41 @@ final class LoadPreviews: Sendable {
     /// Takes an update of the fetch.
     func receive(_ update: LoadUpdate) {
         switch update {
-        case .asking(about: let bytes): if job.wishes.outdated { worker.send(.outdated(bytes)) }
+        case .asking(about: let bytes): if job.wishes.outdated { begin(.outdated(bytes)) }
         case .arriving(let data): state.withLock { $0.arriving = data }
         case .progress:
             job.publish(update)
             // A partial image must not replace a whole image.
             let data = state.withLock { $0.outdated == nil ? $0.arriving : nil }
-            if let data, job.wishes.previews { worker.send(.arriving(data)) }
+            if let data, job.wishes.previews { begin(.arriving(data)) }
         case .preview, .outdated: break
         }
     }
 
-    /// Returns the image of cached bytes that was shown already. No preview follows.
-    func image(of bytes: SourceBytes) async -> ImageLoad.Decoded? {
-        await worker.end()
+    /// Returns what the previews have made of bytes: the image of cached bytes that was shown already, or the decoder that has taken the
+    /// bytes while they arrived. No preview follows.
+    func decoded(of bytes: SourceBytes) async -> (ImageLoad.Decoded?, ProgressiveDecoding?) {
+        await endWork()
         return state.withLock { state in
-            state.outdated.flatMap { $0.bytes.data == bytes.data ? $0.image : nil }
+            let outdated = state.outdated.flatMap { $0.bytes.data == bytes.data ? $0.image : nil }
+            return (outdated, bytes.source == .network ? state.decoding : nil)
         }
     }
 
-    /// The decoder that has taken the bytes while they arrived.
-    func decoding(of bytes: SourceBytes) -> ProgressiveDecoding? {
-        bytes.source == .network ? state.withLock { $0.decoding } : nil
+    private func endWork() async {
+        let worker = state.withLock { state in
+            state.hasEnded = true
+            // It refers to this state.
+            return state.worker.take()
+        }
+        await worker?.end()
     }
 
     /// Ends the previews.
     /// - Parameter isCut: true if the data isn't a whole image.
     /// - Returns: the animation that the previews had, if it is made of the data.
     @discardableResult func end(_ result: Result<Data, ImageError>, isCut: Bool = false) async -> AnimatedImage? {
-        await worker.end()
+        await endWork()
         guard let decoding = state.withLock({ $0.decoding }) else { return nil }
         return await decoding.endAnimation(result, isCut: isCut, on: load.environment.configuration.processing)
     }

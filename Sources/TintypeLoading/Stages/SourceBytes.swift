@@ -3,7 +3,7 @@ internal import FoundationEssentials
 /// The encoded bytes of a source, shared by all loads that use them, and stored at most once.
 final class SourceBytes: Sendable {
     let entry: DiskCacheEntry
-    let source: ImageSource
+    let source: ImageOrigin
     /// True for bytes from the disk that the source said are still current.
     let isNotModified: Bool
     /// True for bytes that replace all cached entries of their source.
@@ -12,9 +12,9 @@ final class SourceBytes: Sendable {
     let isVariant: Bool
     let diskTime: StageTime
     let loadTime: StageTime
-    /// The number of the load that transferred the bytes; `nil` for bytes from disk that no source was asked for.
-    let loadedBy: Int?
-    let response: SourceResponse?
+    /// The head of the source's answer, and the measurements of its transfer.
+    let response: ResponseHead?
+    let transfer: TransferMetrics?
     /// The image of a loader that has no bytes.
     let image: Image?
     /// The bytes as the decode budget counts them.
@@ -32,9 +32,10 @@ final class SourceBytes: Sendable {
     var data: Data { entry.data }
 
     init(
-        _ entry: DiskCacheEntry, source: ImageSource, isNotModified: Bool = false, replacesVariants: Bool = false,
+        _ entry: DiskCacheEntry, source: ImageOrigin, isNotModified: Bool = false, replacesVariants: Bool = false,
         isVariant: Bool = false, diskTime: StageTime = .zero, loadTime: StageTime = .zero,
-        loadedBy: Int? = nil, response: SourceResponse? = nil, image: Image? = nil,
+        response: ResponseHead? = nil,
+        transfer: TransferMetrics? = nil, image: Image? = nil,
         removals: SourceRemovals? = nil, reservation: BodyReservation
     ) {
         state = Lock(State(removals: removals))
@@ -45,22 +46,14 @@ final class SourceBytes: Sendable {
         self.isVariant = isVariant
         self.diskTime = diskTime
         self.loadTime = loadTime
-        self.loadedBy = loadedBy
         self.response = response
+        self.transfer = transfer
         self.image = image
         self.reservation = reservation
     }
 
     /// True for the bytes of a source that wasn't asked for them, but whether they are current.
     var isConfirmation: Bool { isNotModified && source == .disk }
-
-    /// The stages carried out by loads other than the load with a number, up to decoding.
-    func sharedStages(with id: Int, decodedBy: Int?) -> SharedStages {
-        var stages: SharedStages = []
-        if let loadedBy, loadedBy != id { stages.insert(.transfer) }
-        if let decodedBy, decodedBy != id { stages.insert(.decode) }
-        return stages
-    }
 
     /// True if the disk does not have these bytes, or has them with an older date.
     var needsStoring: Bool { !isVariant && (source != .disk || isNotModified) }

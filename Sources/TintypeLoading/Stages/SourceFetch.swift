@@ -12,26 +12,23 @@ struct FetchedBytes: Sendable {
 }
 
 /// A job that gets the bytes of a source, from disk or from its loader, as the policy says. No other code reads an original.
-struct SourceFetch: Sendable {
-    let environment: LoadEnvironment
-    let request: ImageRequest
-    var key: FetchKey
+final class SourceFetch: Sendable {
+    private let environment: LoadEnvironment
+    private let request: ImageRequest
+    private let key: FetchKey
     /// The load that started this fetch.
-    let trace: LoadTrace
+    private let trace: LoadTrace
 
     private var url: URL { request.url }
 
-    /// The work of the job. Its bytes can be used by others until the loads that use them have ended, unless HTTP forbids that.
-    var work: LoadWork.Work {
-        LoadWork.Work { [self] job async throws(ImageError) in
-            .fetch(try await fetch(job))
-        } keeps: { [self] value in
-            guard case .fetch(let fetched) = value else { return false }
-            return environment.mayStore(fetched.bytes.entry.response, for: request)
-        }
+    init(_ environment: LoadEnvironment, _ request: ImageRequest, key: FetchKey, trace: LoadTrace) {
+        (self.environment, self.request, self.key, self.trace) = (environment, request, key, trace)
     }
 
-    private func fetch(_ job: LoadWork.Job) async throws(ImageError) -> FetchedBytes {
+    /// True if others may use the bytes until the loads that use them have ended, unless HTTP forbids that.
+    func keeps(_ fetched: FetchedBytes) -> Bool { environment.mayStore(fetched.bytes.entry.response, for: request) }
+
+    func run(_ job: LoadWork.Job) async throws(ImageError) -> FetchedBytes {
         var cached = key.queriesDisk ? await cachedBytes(priority: job.priority) : nil
         var policy = key.policy
         if let found = cached {
@@ -125,35 +122,16 @@ struct SourceFetch: Sendable {
         let requestTime = environment.configuration.date()
         // The present fields: the program may change the loader's additions.
         let fields = environment.selectingFields(of: request)
-        let arriving = ArrivingData()
-        // Chunks are copied only for a load that shows them from the start; a loader's own buffer is shared in any case.
-        let copiesChunks = job.wishes.previews
-        job.publish(.arriving(arriving))
         let reservation = environment.reservation()
-        let header = ArrivingHeader(environment, of: url)
+        let arrival = BodyArrival(environment, of: url, counting: reservation, for: job)
+        defer { arrival.end() }
         if let format = ImageFormat(fileExtension: url.pathExtension) { environment.coders.prepare(for: format) }
-        @Sendable func show(_ progress: LoadProgress, _ header: ImageInfo?) {
-            job.publish(
-                .progress(
-                    ImageProgress(
-                        receivedBytes: progress.receivedBytes, expectedBytes: progress.expectedBytes, header: header)))
-        }
         var message = LoadRequest(
             url: url, headers: request.headers, method: request.method, body: request.body, priority: job.priority,
-            validators: cached?.entry.validators, targetSize: request.targetSize
-        ) { [weak reservation] progress in
-            // Weak: a loader may keep the closure.
-            reservation?.grow(to: progress.receivedBytes)
-            if copiesChunks { arriving.append(progress) }
-            show(progress, header.info(after: progress))
-        }
+            validators: cached?.entry.validators, targetSize: request.targetSize)
         message.hooks = request.downloadHooks
         message.budget = environment.configuration.budget
-        message.observe = { [weak reservation] progress, bytes in
-            reservation?.grow(to: progress.receivedBytes)
-            if let bytes { arriving.share(bytes) }
-            show(progress, header.info(after: progress, of: bytes))
-        }
+        message.report(to: arrival.take)
         do throws(ImageError) {
             let (loaded, time) = try await environment.observe(.load, of: trace) { loaded in
                 ["bytes": "\(loaded.data.count)", "status": "\(loaded.statusCode ?? 0)"]
@@ -216,7 +194,8 @@ struct SourceFetch: Sendable {
             entry.validators = (entry.validators ?? CacheValidators()).renewed(by: loaded.validators)
             return SourceBytes(
                 entry, source: .disk, isNotModified: true, diskTime: cached.diskTime, loadTime: loadTime,
-                loadedBy: trace.id, response: loaded.response, removals: key.removals, reservation: cached.reservation)
+                response: loaded.response, transfer: loaded.transfer, removals: key.removals,
+                reservation: cached.reservation)
         }
         guard !loaded.data.isEmpty || loaded.image != nil else {
             throw ImageError(.emptyBody, stage: .load, reason: "the source sent no bytes")
@@ -229,8 +208,8 @@ struct SourceFetch: Sendable {
         return SourceBytes(
             entry, source: .network, isNotModified: isSame,
             replacesVariants: !isSame && (policy.asksSource || key.isReload),
-            diskTime: cached?.diskTime ?? .zero, loadTime: loadTime, loadedBy: trace.id, response: loaded.response,
-            image: loaded.image, removals: key.removals, reservation: reservation)
+            diskTime: cached?.diskTime ?? .zero, loadTime: loadTime, response: loaded.response,
+            transfer: loaded.transfer, image: loaded.image, removals: key.removals, reservation: reservation)
     }
 }
 

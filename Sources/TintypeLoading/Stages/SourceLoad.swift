@@ -3,23 +3,28 @@ internal import Logging
 
 /// The use of a source's bytes by a job: gets them from a fetch, and has them decoded. Loads of images and of bytes have this in common.
 struct SourceLoad: Sendable {
-    private var fetch: SourceFetch
+    private let environment: LoadEnvironment
+    /// The request for the bytes.
+    private let fetched: ImageRequest
+    private var key: FetchKey
+    private let trace: LoadTrace
     /// The way of decoding; failures are remembered separately for each.
     private let decoding: FailureMemory.Decoding
     /// The request of the caller, which a refresh in the background repeats. New bytes replace the variants of the old bytes if it stores
     /// anything.
     private let request: ImageRequest
 
-    private var environment: LoadEnvironment { fetch.environment }
-    private var source: String { fetch.key.source }
-
-    init(_ fetch: SourceFetch, decoding: FailureMemory.Decoding, for request: ImageRequest) {
-        (self.fetch, self.decoding, self.request) = (fetch, decoding, request)
+    init(
+        _ environment: LoadEnvironment, _ fetched: ImageRequest, key: FetchKey, decoding: FailureMemory.Decoding,
+        for request: ImageRequest, trace: LoadTrace
+    ) {
+        (self.environment, self.fetched, self.key, self.trace) = (environment, fetched, key, trace)
+        (self.decoding, self.request) = (decoding, request)
         let now = environment.configuration.now()
         let hasFailed = environment.shared.failures.withLock { [decodeFailure] in
             $0.failure(of: decodeFailure, at: now) != nil
         }
-        if hasFailed { self.fetch.key.failedDecoding = decoding }
+        if hasFailed { self.key.failedDecoding = decoding }
     }
 
     /// The decoded value of a source.
@@ -29,41 +34,41 @@ struct SourceLoad: Sendable {
         var freshness: Freshness
     }
 
-    /// The steps that differ between loads.
-    struct Steps<Value: Sendable>: Sendable {
-        /// Decodes the bytes.
-        var decode: @Sendable (SourceBytes) async throws(ImageError) -> Value
-        /// Makes the value of something else on disk, where the disk has no original that is of use.
-        var substitute: (@Sendable () async throws(ImageError) -> Result<Value>?)?
-        var onUpdate: @Sendable (LoadUpdate) -> Void
-        /// False for a part of an image, which replaces nothing.
-        var isWhole: @Sendable (Value) -> Bool = { _ in true }
-    }
-
     /// Returns the value of the original, or of another variant on disk.
-    func value<Value>(_ steps: Steps<Value>, for job: LoadWork.Job) async throws(ImageError) -> Result<Value> {
-        if let substitute = try await steps.substitute?() { return substitute }
-        let value = try await job.value(.fetch(fetch.key), onUpdate: steps.onUpdate, fetch.work)
+    /// - Parameters:
+    ///   - onUpdate: Receives the steps of the fetch.
+    ///   - substitute: Makes the value of something else on disk, where the disk has no original that is of use.
+    ///   - isWhole: Returns false for a part of an image, which replaces nothing.
+    ///   - decode: Decodes the bytes.
+    func value<Value>(
+        for job: LoadWork.Job, onUpdate: LoadWork.OnUpdate? = nil,
+        substitute: () async throws(ImageError) -> Result<Value>? = { () throws(ImageError) in nil },
+        isWhole: (Value) -> Bool = { _ in true }, decode: (SourceBytes) async throws(ImageError) -> Value
+    ) async throws(ImageError) -> Result<Value> {
+        if let substitute = try await substitute() { return substitute }
+        let fetch = SourceFetch(environment, fetched, key: key, trace: trace)
+        let value = try await job.value(.fetch(key), onUpdate: onUpdate, .fetch(fetch))
         guard case .fetch(let fetched) = value else { throw .cancelled }  // Never: the key stands for a fetch.
         let bytes = fetched.bytes
         do throws(ImageError) {
-            let value = try await steps.decode(bytes)
+            let value = try await decode(bytes)
             if fetched.isAnswer { environment.shared.failures.withLock { $0.remove(decodeFailure) } }
-            if request.storesAnything, fetched.isNew, steps.isWhole(value) { await replaceVariants(with: bytes) }
+            if request.storesAnything, fetched.isNew, isWhole(value) { await replaceVariants(with: bytes) }
             if case .stale(.revalidating) = fetched.freshness, !Task.isCancelled { revalidateInBackground() }
             return Result(value: value, bytes: bytes, freshness: fetched.freshness)
         } catch {
             guard bytes.source == .disk else {
-                environment.remember(error, of: fetch.request.url, as: decodeFailure)
+                environment.remember(error, of: self.fetched.url, as: decodeFailure)
                 throw error
             }
             // The source may have better bytes than the disk.
-            guard fetch.key.queriesDisk, await isUseless(after: error) else { throw error }
+            guard key.queriesDisk, await discardIfUseless(after: error) else { throw error }
             var again = self
-            again.fetch.key.queriesDisk = false
-            if let substitute = try await steps.substitute?() { return substitute }
-            guard fetch.key.policy != .cacheOnly else { throw error }
-            return try await again.value(steps, for: job)
+            again.key.queriesDisk = false
+            if let substitute = try await substitute() { return substitute }
+            guard key.policy != .cacheOnly else { throw error }
+            return try await again.value(
+                for: job, onUpdate: onUpdate, substitute: substitute, isWhole: isWhole, decode: decode)
         }
     }
 
@@ -75,18 +80,18 @@ struct SourceLoad: Sendable {
     }
 
     private var decodeFailure: FailureMemory.Key {
-        FailureMemory.Key(source: source, message: fetch.key.download.message, decoding: decoding)
+        FailureMemory.Key(source: key.source, message: key.download.message, decoding: decoding)
     }
 
     /// Discards a cached original that is damaged. True if it is of no use, and the source may have a better entry.
     ///
     /// A failure of a copy's own coders says nothing about the entry: another manager's coders may well read it.
-    private func isUseless(after error: ImageError) async -> Bool {
+    private func discardIfUseless(after error: ImageError) async -> Bool {
         guard decoding.coder == nil else { return false }
         guard EntryCoder.shouldDiscardEntry(after: error) else { return error.code == .unknownFormat }
         environment.configuration.logger.warning(
-            "discarded a cached image that doesn't decode: \(URLDescription.redacted(source)): \(error.reason)")
-        await environment.originals.discard(ImageKey(source: source))
+            "discarded a cached image that doesn't decode: \(URLDescription.redacted(key.source)): \(error.reason)")
+        await environment.originals.discard(ImageKey(source: key.source))
         return true
     }
 
@@ -99,7 +104,7 @@ struct SourceLoad: Sendable {
         defer { stores.end(number, bytes: 0) }
         guard !Task.isCancelled else { return }
         await bytes.replaceOnce { removals in
-            await environment.replaceVariants(ofSource: source, since: removals)
+            await environment.replaceVariants(ofSource: key.source, since: removals)
         }
     }
 }

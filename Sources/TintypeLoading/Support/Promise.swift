@@ -1,5 +1,5 @@
-/// A value that is set once, and that any number of callers can await.
-final class Promise<Value: Sendable>: Sendable {
+/// A value that is set once, and that any number of callers can await. Copies share it.
+struct Promise<Value: Sendable>: Sendable {
     private struct State {
         var value: Value?
         var waiting: [CheckedContinuation<Value, Never>] = []

@@ -97,7 +97,7 @@ struct LoaderHeaderTests {
     @Test("A list of loaders and alternative sources ask the loader that loads the URL", .capability("HTC-04"))
     func forwarding() {
         let loader = LoaderWithUser()
-        let list = ImageLoaders([AlternativeSources(to: loader) { _ in [] }, FileLoader()])
+        let list = ImageLoaders([loader.withAlternatives { _ in [] }, FileLoader()])
         #expect(list.requestHeaders(["X": "1"], for: url)["Authorization"] == "anna")
         #expect(list.requestHeaders(["X": "1"], for: URL(filePath: "/a")) == ["X": "1"])
         #expect(list.requestHeaders(["X": "1"], for: URL(string: "none:a")!) == ["X": "1"])

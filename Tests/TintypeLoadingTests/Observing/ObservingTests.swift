@@ -37,7 +37,7 @@ struct ObservingTests {
         configuration.logger = log.logger(level: .debug)
         let bench = ManagerBench(configuration: configuration)
         let result = try await bench.manager.load(request { $0.transformer = Same() })
-        let id = try #require(result.metrics.request)
+        let id = try #require(result.metrics.requestID)
         let lines = log.lines
         #expect(lines.allSatisfy { $0.level == .debug && $0.metadata["request"] == "\(id)" })
         #expect(Set(lines.compactMap { $0.metadata["stage"] }) == ["disk", "load", "decode", "transform", "store"])
@@ -70,7 +70,7 @@ struct ObservingTests {
     func counters() async throws {
         let metrics = TestMetrics()
         var configuration = ImageManager.Configuration.still
-        configuration.meters = LoadMeters(factory: metrics)
+        configuration.metrics = metrics
         let bench = ManagerBench(configuration: configuration) { url in
             url == URL(string: "test:bad")!
                 ? .failure(ImageError(.badStatus, stage: .load, reason: "")) : .success(.dot())
@@ -185,15 +185,14 @@ struct ObservingTests {
             await Task.yield()
         }
         bench.loader.answer(0, with: .success(.dot()))
-        var shared: [SharedStages] = []
-        for task in tasks { shared.append(try await task.result.get().metrics.shared) }
+        var metrics: [ImageMetrics] = []
+        for task in tasks { metrics.append(try await task.result.get().metrics) }
         // One of the equal loads carried out the other's work, and one load of the three transferred the bytes.
-        #expect(shared[0].contains(.decode) != shared[1].contains(.decode))
-        #expect(!shared[2].contains(.decode))
-        let transfers = shared.count { !$0.contains(.transfer) }
-        #expect(transfers == 1, "\(shared)")
+        #expect(metrics[0].decode.isShared != metrics[1].decode.isShared)
+        #expect(!metrics[2].decode.isShared)
+        #expect(metrics.count { !$0.load.isShared } == 1, "\(metrics.map(\.sharedStages))")
         let alone = try await bench.manager.load(request { $0.cache.query = .disk }).metrics
-        #expect(alone.shared.isEmpty && alone.load == .zero)
+        #expect(!alone.isShared && alone.load == .zero)
     }
 
     @Test("Results split the time of a stage into waiting and running", .capability("OBS-04"))

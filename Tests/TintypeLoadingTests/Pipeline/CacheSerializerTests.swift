@@ -18,7 +18,7 @@ struct CacheSerializerTests {
         .capability("MGR-09", "CTX-27"))
     func serializer() async throws {
         let calls = Lock<[String]>([])
-        let serializer: CacheSerializer = { image, data, url in
+        let serializer: @Sendable (Image, Data?, URL) throws -> Data? = { image, data, url in
             let text = data.map { String(decoding: $0, as: UTF8.self) } ?? "none"
             calls.withLock { $0.append("\(image.size.width) \(text) \(url)") }
             return Data("DOT \(image.size.width * 2)".utf8)

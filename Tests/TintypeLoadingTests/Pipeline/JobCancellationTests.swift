@@ -141,7 +141,7 @@ private final class Tower: Sendable {
         var number: Int
     }
 
-    private let shared = SharedWork<Key, Int>()
+    private let shared = SharedWork<ClosureJob<Key, Int>>()
     private let waiting = Lock<[Int: CheckedContinuation<Result<Int, ImageError>, Never>]>([:])
     private let nextWait = Lock(0)
 
@@ -157,8 +157,8 @@ private final class Tower: Sendable {
         }
     }
 
-    private func work(for key: Key) -> SharedWork<Key, Int>.Work {
-        SharedWork<Key, Int>.Work { [self] job async throws(ImageError) in
+    private func work(for key: Key) -> ClosureJob<Key, Int> {
+        ClosureJob<Key, Int> { [self] job async throws(ImageError) in
             guard key.level < 2 else { return try await work().get() }
             let next = Key(level: key.level + 1, number: key.number / 2)
             return try await job.value(next, work(for: next))

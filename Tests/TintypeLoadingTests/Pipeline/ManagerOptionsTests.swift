@@ -185,7 +185,7 @@ struct ManagerOptionsTests {
         let manager = manager(loader: loader)
         let other = URL(string: "test:b")!
         for url in [url, other] { #expect(await manager.task(for: url).result.failure?.code == .badStatus) }
-        manager.removeFailure(of: url)
+        manager.removeFailure(of: ImageRequest(url))
         #expect(await manager.task(for: url).result.failure?.code == .badStatus)
         #expect(await manager.task(for: other).result.failure?.code == .recentlyFailed)
         manager.removeAllFailures()

@@ -116,7 +116,7 @@ struct RequestIdentityTests {
         #expect(try await new.image.size.width == 8)
         #expect(manager.failures.map(\.url) == ["test://host/a?token=…"])
         #expect(manager.failures.first?.error.statusCode == 401)
-        manager.removeFailure(of: secret)
+        manager.removeFailure(of: ImageRequest(secret))
         #expect(manager.failures.isEmpty)
     }
 

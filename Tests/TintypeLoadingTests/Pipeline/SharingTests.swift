@@ -150,7 +150,7 @@ struct SharingTests {
 
     @Test("late subscribers first receive the most recent progress and the most recent preview", .capability("3.12"))
     func lateSubscriber() async throws {
-        let work = SharedWork<String, Int>()
+        let work = SharedWork<ClosureJob<String, Int>>()
         let preview = Image(
             pixels: try MutablePixelBuffer(size: PixelSize(width: 1, height: 1), cleared: true).freeze())
         let (told, end) = (Promise<Void>(), Promise<Void>())

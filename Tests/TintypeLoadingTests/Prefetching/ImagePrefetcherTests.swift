@@ -113,7 +113,7 @@ struct ImagePrefetcherTests {
             seen.withLock { $0 += 1 }
             return request
         }
-        let prefetcher = prefetcher(bench) { $0.destination = .disk }
+        let prefetcher = prefetcher(bench) { $0.storesOnDiskOnly = true }
         #expect(await prefetcher.prefetch(urls(0..<3)).wait().loaded == 3)
         #expect(seen.withLock { $0 } == 3, "the processor sees each request once")
         #expect(bench.coder.decodes == 0 && bench.cache.now.memory.isEmpty && bench.cache.now.disk.count == 3)
@@ -130,7 +130,7 @@ struct ImagePrefetcherTests {
         let manager = ImageManager(
             cache: MemoryImageCache(), loader: GatedLoader { _ in .success(.dot()) }, coders: DotCoder())
         var configuration = ImagePrefetcher.Configuration()
-        configuration.destination = .disk
+        configuration.storesOnDiskOnly = true
         let prefetch = ImagePrefetcher(manager: manager, configuration: configuration, pressure: nil).prefetch([url(0)])
         #expect(await prefetch.wait().failed == 1)
         #expect(prefetch.failures.first?.error.code == .cacheUnavailable)

@@ -8,11 +8,11 @@ import Testing
 @Suite("Shared work: tasks", .timeLimited)
 struct SharedWorkTests {
     enum Key: Hashable, Sendable { case image(Int, Int), fetch(Int) }
-    typealias Work = SharedWork<Key, Int>.Work
+    typealias Work = ClosureJob<Key, Int>
 
     @Test("A caller that was cancelled before it joined begins no work", .capability("DLR-17"))
     func cancelledBefore() async {
-        let work = SharedWork<Key, Int>()
+        let work = SharedWork<ClosureJob<Key, Int>>()
         let begun = Lock(false)
         let task = Task { () -> ImageError? in
             while !Task.isCancelled { await Task.yield() }
@@ -35,7 +35,7 @@ struct SharedWorkTests {
 
     @Test("The priority of a caller reaches the jobs that its job needs, at every change", .capability("3.11"))
     func priorities() async throws {
-        let work = SharedWork<Key, Int>()
+        let work = SharedWork<ClosureJob<Key, Int>>()
         let gate = AsyncGate()
         let seen = Lock<WorkPriority?>(nil)
         let priority = WorkPriority(.low)
@@ -84,7 +84,7 @@ struct SharedWorkTests {
 
     @Test("Callers that come and go at random never get a cancellation of others, and nothing that they wish is lost")
     func stress() async {
-        let work = SharedWork<Key, Int>()
+        let work = SharedWork<ClosureJob<Key, Int>>()
         let stored = Lock<[Key: StoredLayers]>([:])
         let problems = Lock<[String]>([])
         for round in 0..<1_500 {

@@ -151,12 +151,13 @@ struct CachingSnippets {
         request.cache.storesVariant = true
         request.cache.waitsForStore = true
         _ = try await manager.image(for: request)
-        #expect(await manager.cachedVariants(of: url).map { "\($0.variant)" }.sorted() == ["", "fit=40x40"])
+        #expect(
+            await manager.cachedVariants(of: ImageRequest(url)).map { "\($0.variant)" }.sorted() == ["", "fit=40x40"])
         // snippet: variants
-        for key in await manager.cachedVariants(of: url) { print(key.variant) }
+        for key in await manager.cachedVariants(of: ImageRequest(url)) { print(key.variant) }
         try await manager.removeAll(of: url)
         // snippet.end
-        #expect(await manager.cachedVariants(of: url).isEmpty)
+        #expect(await manager.cachedVariants(of: ImageRequest(url)).isEmpty)
     }
 
     @Test("Files on disk are encrypted by the program")

@@ -56,7 +56,7 @@ struct DisplaySnippets {
         // snippet.end
         #expect(await prefetch.wait().loaded == 1)
         #expect(manager.memoryImage(for: requests[0])?.size == PixelSize(width: 40, height: 30))
-        #expect(manager.memoryImage(for: urls[0]) == nil)
+        #expect(manager.memoryImage(for: ImageRequest(urls[0])) == nil)
     }
 
     @Test("A view plays an animation while it is loaded", .capability("AIV-05"))

@@ -48,7 +48,7 @@ struct LoadingSnippets {
         }
         // snippet: prefetch-disk
         var configuration = ImagePrefetcher.Configuration()
-        configuration.destination = .disk
+        configuration.storesOnDiskOnly = true
         configuration.maximumConcurrentLoads = 2
         let prefetcher = ImagePrefetcher(manager: manager, configuration: configuration)
         // snippet.end

@@ -53,7 +53,7 @@ struct NetworkSnippets {
         // snippet.end
         let mirror = server.url("/mirror")
         // snippet: network-mirrors
-        let loader = AlternativeSources(to: downloader) { url in
+        let loader = downloader.withAlternatives { url in
             [mirror.appending(path: url.path)]
         }
         // snippet.end

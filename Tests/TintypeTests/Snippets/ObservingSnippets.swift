@@ -17,9 +17,9 @@ struct ObservingSnippets {
         // snippet: metrics
         let metrics = try await manager.load(url).metrics
         print(metrics.decode.queued, metrics.decode.running)  // waiting for a thread, and decoding
-        if metrics.shared.contains(.transfer) { print("another load brought the bytes") }
+        if metrics.load.isShared { print("another load brought the bytes") }
         // snippet.end
-        #expect(metrics.decode.running > .zero && metrics.shared.isEmpty)
+        #expect(metrics.decode.running > .zero && !metrics.load.isShared)
     }
 
     @Test("A manager counts its loads", .capability("OBS-05"))
@@ -41,8 +41,8 @@ struct ObservingSnippets {
         // snippet: observing
         var configuration = manager.configuration
         configuration.logger.logLevel = .debug  // each stage of each load
-        configuration.meters = LoadMeters.system  // the backend of MetricsSystem.bootstrap(_:); nil for none
-        configuration.tracer = nil  // no traces, even if a tracer is bootstrapped
+        configuration.metrics = nil  // no counters and timers, even if a backend is bootstrapped
+        configuration.tracer = nil  // no traces, either
         manager.configuration = configuration
         // snippet.end
         #expect(manager.configuration.logger.logLevel == .debug)

@@ -82,7 +82,7 @@ struct CallerHistory {
     }
 
     enum Outcome: Sendable {
-        case picture(Int, ImageSource, Answer.Freshness)
+        case picture(Int, ImageOrigin, Answer.Freshness)
         case failure(ImageError.Code)
         case ended
     }

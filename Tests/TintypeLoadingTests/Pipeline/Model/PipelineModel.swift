@@ -66,7 +66,7 @@ struct Answer: Hashable {
 
     /// The version of the image, or of the bytes for a load of bytes.
     var version: Int?
-    var source: ImageSource?
+    var source: ImageOrigin?
     var freshness = Freshness.cached
     /// The version of the source's bytes in the result.
     var bytes: Int?
