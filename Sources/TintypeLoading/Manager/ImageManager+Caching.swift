@@ -90,7 +90,7 @@ extension ImageManager {
         let isOriginal = key.variant.isOriginal
         let cache = isOriginal ? environment.originals : environment.cache
         let layers = isOriginal ? request.cache.storeOriginal ?? request.cache.store : request.cache.store
-        guard layers.contains(.disk), cache.hasDisk, !environment.loaders.isLocal(request.url),
+        guard layers.contains(.disk), cache.disk != nil, !environment.loaders.isLocal(request.url),
             environment.cachesOnDisk, isOriginal || request.cache.storesVariant
         else { return }
         var entry: DiskCacheEntry
@@ -103,10 +103,7 @@ extension ImageManager {
                 image, options: request.cache.encoding, priority: WorkPriority(request.priority))
         }
         entry.limit(to: request.cache.lifetime)
-        try await cache.store(entry, forKey: key) {
-            cache.removalCount(ofSource: key.source).permitsStoreOnDisk(
-                since: isOriginal ? removals.originals : removals.images)
-        }
+        try await cache.store(entry, forKey: key, since: isOriginal ? removals.originals : removals.images)
     }
 
     /// Stores the image at a URL where loads look for it. See ``store(_:data:for:)-(_,_,ImageRequest)``.

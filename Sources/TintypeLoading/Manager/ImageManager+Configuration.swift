@@ -21,7 +21,7 @@ extension ImageManager {
         /// The cache for the bytes that sources send; by default, that is the manager's cache.
         ///
         /// Its disk stores the originals. Decoded images, stored thumbnails, and transformed images stay in the manager's cache.
-        public var originalCache: (any ImageCaching)?
+        public var originalCache: ImageCache?
         /// A closure that returns the bytes for the disk; `nil` for its usual representation.
         public var cacheSerializer: CacheSerializer?
         /// Changes requests before they are carried out.

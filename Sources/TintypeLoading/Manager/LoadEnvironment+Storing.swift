@@ -20,9 +20,7 @@ extension LoadEnvironment {
         await begin(write, of: fetch, bytes: bytes.data.count, trace) { [self] () throws(ImageError) in
             var entry = try await entry(bytes, of: image, isWhole: isWhole, for: request)
             if bytes.source != .disk { entry.limit(to: lifetime) }
-            try await originals.store(entry, forKey: ImageKey(source: fetch.source)) { [self] in
-                originals.removalCount(ofSource: fetch.source).permitsStoreOnDisk(since: removals.originals)
-            }
+            try await originals.store(entry, forKey: ImageKey(source: fetch.source), since: removals.originals)
         }
         return write
     }
@@ -66,10 +64,11 @@ extension LoadEnvironment {
             entry.response = image.response
             return entry
         }
-        return DiskCacheEntry(
+        var entry = DiskCacheEntry(
             data: data, created: configuration.date(), mimeType: ImageFormat(sniffing: data)?.mimeType,
-            imageProperties: StoredImageProperties(image.properties).encoded,
-            response: image.response)
+            imageProperties: StoredImageProperties(image.properties).encoded)
+        entry.response = image.response
+        return entry
     }
 
     /// The bytes that the program's serializer returns; `nil` if there is none.

@@ -71,9 +71,10 @@ struct EncodedLoad: Sendable {
         let (encoded, time) = try await environment.observe(.encode, of: load.trace) { () throws(ImageError) in
             try await environment.encoded(made.image, of: request.url, as: format, options: options)
         }
-        let entry = DiskCacheEntry(
+        var entry = DiskCacheEntry(
             data: encoded.data, created: environment.configuration.date(), mimeType: format.mimeType,
-            validators: made.bytes?.entry.validators, response: made.image.response)
+            validators: made.bytes?.entry.validators)
+        entry.response = made.image.response
         return EncodedOutput(
             entry: entry, info: encoded.info, source: made.source, freshness: made.freshness, made: made,
             encodeTime: time, encodedBy: load.trace.id)
@@ -116,7 +117,6 @@ struct EncodedLoad: Sendable {
             environment.mayStore(made.image.response, for: request),
             made.mayBeCached({ environment.configuration.shouldCache?(made.image, request) ?? true })
         else { return }
-        let (cache, source) = (environment.cache, key.image.source)
         let removals = made.bytes?.removals ?? key.removals
         var entry = output.entry
         entry.limit(to: wishes.lifetime)
@@ -124,9 +124,7 @@ struct EncodedLoad: Sendable {
         output.writes.append(write)
         await environment.begin(write, of: load.key.fetch, bytes: entry.data.count, load.trace) {
             [entry] () throws(ImageError) in
-            try await cache.store(entry, forKey: key.image) {
-                cache.removalCount(ofSource: source).permitsStoreOnDisk(since: removals.images)
-            }
+            try await environment.cache.store(entry, forKey: key.image, since: removals.images)
         }
     }
 

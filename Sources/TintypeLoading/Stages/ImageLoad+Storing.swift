@@ -5,7 +5,7 @@ extension ImageLoad {
     var wishes: LoadWishes {
         var layers: StoredLayers = []
         if request.cache.store.contains(.memory) { layers.insert(.imageInMemory) }
-        if request.cache.store.contains(.disk), environment.cache.hasDisk, !key.image.variant.isOriginal,
+        if request.cache.store.contains(.disk), environment.cache.disk != nil, !key.image.variant.isOriginal,
             environment.mayStoreVariant(request)
         {
             layers.insert(.imageOnDisk)
@@ -26,12 +26,10 @@ extension ImageLoad {
             environment.mayStore(output.image.response, for: request),
             output.mayBeCached({ environment.configuration.shouldCache?(output.image, request) ?? true })
         else { return }
-        let (cache, source) = (environment.cache, key.image.source)
+        let cache = environment.cache
         let removals = output.bytes?.removals ?? key.removals
         if wishes.layers.contains(.imageInMemory) {
-            cache.storeInMemory(output.image, forKey: key.image) {
-                cache.removalCount(ofSource: source).permitsStoreInMemory(since: removals.images)
-            }
+            cache.storeInMemory(output.image, forKey: key.image, since: removals.images)
         }
         if wishes.layers.contains(.originalOnDisk), let bytes = output.bytes, bytes.needsStoring {
             let write = await environment.storeOriginal(
@@ -47,9 +45,7 @@ extension ImageLoad {
                 var entry = try await environment.variantEntry(output.image, for: request)
                 entry.validators = environment.isFile(request.url) ? output.bytes?.entry.validators : nil
                 entry.limit(to: wishes.lifetime)
-                try await cache.store(entry, forKey: key.image) {
-                    cache.removalCount(ofSource: source).permitsStoreOnDisk(since: removals.images)
-                }
+                try await cache.store(entry, forKey: key.image, since: removals.images)
             }
         }
     }
