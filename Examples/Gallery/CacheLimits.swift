@@ -34,10 +34,10 @@ struct CacheLimits: Codable {
         try JSONEncoder().encode(self).write(to: Self.file, options: .atomic)
     }
 
-    /// Gives the cache the limits. Images in memory that exceed them go at once, and those on disk with the next sweep.
-    func apply(to cache: ImageCache) {
-        if let memory { cache.memory.configuration.capacity = .megabytes(memory) }
-        if let disk { cache.disk.configuration.capacity = .megabytes(disk) }
+    /// Gives the caches the limits. Images in memory that exceed them go at once, and those on disk with the next sweep.
+    func apply() {
+        if let memory { MemoryCache.default.configuration.capacity = .megabytes(memory) }
+        if let disk { DiskCache.default.configuration.capacity = .megabytes(disk) }
     }
 }
 #endif

@@ -23,10 +23,10 @@ import TintypeGTK
         let rows = [
             dark,
             memory,
-            limit(\.memory, cache.memory.configuration.capacity),
+            limit(\.memory, MemoryCache.default.configuration.capacity),
             Widgets.button(label: "Remove images from memory") { [weak self] in self?.removeAll(.memory) },
             disk,
-            limit(\.disk, cache.disk.configuration.capacity),
+            limit(\.disk, DiskCache.default.configuration.capacity),
             Widgets.button(label: "Remove images from disk") { [weak self] in self?.removeAll(.disk) },
         ]
         for row in rows { gtk_box_append(Widgets.box(widget), row) }
@@ -52,7 +52,7 @@ import TintypeGTK
 
     private func change(_ limit: WritableKeyPath<CacheLimits, Int?>, to megabytes: Int) {
         limits[keyPath: limit] = megabytes
-        limits.apply(to: cache)
+        limits.apply()
         do { try limits.save() } catch { return gtk_label_set_text(OpaquePointer(disk), "\(error)") }
         Task {
             do {
@@ -68,7 +68,7 @@ import TintypeGTK
         let used = cache.memory.statistics
         gtk_label_set_text(OpaquePointer(memory), "Memory: \(used.entries) images, \(ByteCount(used.bytes))")
         Task {
-            let usage = await cache.disk.usage()
+            let usage = await cache.usage(of: .disk)
             gtk_label_set_text(OpaquePointer(disk), "Disk: \(usage.entries) images, \(ByteCount(usage.bytes))")
         }
     }

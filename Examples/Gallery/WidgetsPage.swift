@@ -44,7 +44,7 @@ import TintypeTesting
     private static let endless: ImageManager = {
         let gate = OriginGate()
         return ImageManager(
-            cache: MemoryImageCache(), loader: TestLoader { _ in .data(Data()).waiting(at: gate) }, coders: ImageCoders.default)
+            cache: ImageCache(), loader: TestLoader { _ in .data(Data()).waiting(at: gate) }, coders: ImageCoders.default)
     }()
 
     private static func avatars() -> [ImageWidget] {

@@ -39,11 +39,6 @@ static inline int tintype_open_cached(const char *path, uint64_t flags) {
     return (int)syscall(SYS_openat2, -100 /* AT_FDCWD */, path, &how, sizeof how);
 }
 
-/// Renames a file in a directory, unless the new name is taken (`EEXIST`); `EINVAL` or `ENOSYS` where that can't be done.
-static inline int tintype_rename_new(int directory, const char *path, const char *newPath) {
-    return (int)syscall(SYS_renameat2, directory, path, directory, newPath, 1 /* RENAME_NOREPLACE */);
-}
-
 /// Reads from the start of a file the part that is in memory already; else -1 with `EAGAIN`, or fewer bytes.
 static inline ssize_t tintype_read_cached(int file, void *memory, size_t count) {
     struct iovec vector = {memory, count};

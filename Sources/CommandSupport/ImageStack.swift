@@ -16,11 +16,11 @@ package struct ImageStack {
         directory: String?, memory: MemoryCache.Configuration = MemoryCache.Configuration(), jobs: Int = 6,
         timeout: Duration? = nil, network: NetworkOptions = NetworkOptions(), coders: ImageCoders = .default
     ) throws(ImageError) {
-        let cache: any ImageCaching =
+        let cache =
             if let directory {
                 try ImageCache(memory: memory, disk: DiskCache.Configuration(directory: directory))
             } else {
-                MemoryImageCache(memory: memory)
+                ImageCache(memory: memory)
             }
         var loaders: [any ImageLoading] = [FileLoader(), DataURLLoader()]
         #if HTTP

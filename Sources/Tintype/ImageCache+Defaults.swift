@@ -1,15 +1,21 @@
-/// The cache of ``ImageManager/shared``.
-private let sharedCache: ImageCache = {
-    let memory = MemoryCache()
-    memory.observe(.system)
-    PixelBufferPool.shared.observe(.system)
-    return ImageCache(memory: memory, disk: DiskCache())
-}()
+extension MemoryCache {
+    /// The memory cache of ``ImageCache/default``, which is trimmed when the system runs out of memory.
+    public static let `default`: MemoryCache = {
+        let memory = MemoryCache()
+        memory.observe(.system)
+        PixelBufferPool.shared.observe(.system)
+        return memory
+    }()
+}
 
-extension LayeredImageCache where Memory == MemoryCache, Disk == DiskCache {
-    /// The cache of ``ImageManager/shared``: memory, and the user's cache directory on disk.
+extension DiskCache {
+    /// The disk cache of ``ImageCache/default``, in the user's cache directory.
     ///
-    /// If that directory cannot be used, the cache works in memory alone, and failures are logged. The memory is trimmed when
-    /// the system runs out of it.
-    public static var `default`: ImageCache { sharedCache }
+    /// If that directory cannot be used, the program goes on without a disk cache, and failures are logged.
+    public static let `default` = DiskCache()
+}
+
+extension ImageCache {
+    /// The cache of ``ImageManager/shared``.
+    public static let `default` = ImageCache(memory: MemoryCache.default, disk: DiskCache.default)
 }

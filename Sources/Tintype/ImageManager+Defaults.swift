@@ -21,7 +21,7 @@ extension ImageManager {
     ///     `ImageLoaders([DataURLLoader(), FileLoader(), loader])`.
     ///   - configuration: The hooks, limits, and shared resources.
     public convenience init(
-        cache: any ImageCaching = ImageCache.default, loader: any ImageLoading = ImageLoaders.default,
+        cache: ImageCache = ImageCache.default, loader: any ImageLoading = ImageLoaders.default,
         configuration: Configuration = Configuration()
     ) {
         self.init(cache: cache, loader: loader, coders: ImageCoders.default, configuration: configuration)

@@ -49,8 +49,6 @@ public protocol DiskCaching: Sendable {
     @discardableResult func removeExpired() async throws(ImageError) -> CacheUsage
     /// Returns the number of entries and their bytes.
     func usage() async -> CacheUsage
-    /// The cache's statistics since it was opened.
-    var statistics: CacheStatistics { get }
     /// Waits until all earlier stores and removals are on disk.
     func flush() async
 }
@@ -84,7 +82,9 @@ extension DiskCaching {
 }
 
 /// An encoded image with its properties.
-public struct DiskCacheEntry: Sendable, Equatable {
+///
+/// A cache of the program's own can keep the image and, by way of `Codable`, all its properties.
+public struct DiskCacheEntry: Sendable, Equatable, Codable {
     /// The encoded image.
     public var data: Data
     /// The time when the entry was stored.
@@ -103,15 +103,13 @@ public struct DiskCacheEntry: Sendable, Equatable {
     /// The properties of a thumbnail or transformed image that its bytes don't contain. ``ImageManager`` writes and reads them.
     public var imageProperties: Data?
     /// The response that brought the image, which decides how long HTTP lets it be used; `nil` if the program stored it.
-    public var response: StoredResponse?
+    package var response: StoredResponse?
 
     /// Creates an entry. Each parameter sets the property of the same name.
     public init(
         data: Data, created: Date, expires: Date? = nil, mimeType: String? = nil, validators: CacheValidators? = nil,
-        extendedData: Data? = nil, idleLifetime: Duration? = nil, imageProperties: Data? = nil,
-        response: StoredResponse? = nil
+        extendedData: Data? = nil, idleLifetime: Duration? = nil, imageProperties: Data? = nil
     ) {
-        self.response = response
         self.imageProperties = imageProperties
         self.data = data
         self.created = created

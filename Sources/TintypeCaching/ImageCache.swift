@@ -1,137 +1,54 @@
-/// A cache in memory and on disk, with Tintype's own implementations of both.
+/// The caches of a manager: decoded images in memory, and encoded images on disk.
 ///
 /// ```swift
 /// let cache = try ImageCache(
 ///     memory: .init(capacity: .megabytes(100), capacityAfterPurge: .megabytes(60)),
 ///     disk: .init(directory: path, capacity: .gigabytes(2), maximumAge: .days(7)))
 /// let image = cache.memory.image(forKey: key)
-/// let swept = try await cache.disk.removeExpired()
+/// let swept = try await cache.removeExpired()
 /// ```
-public typealias ImageCache = LayeredImageCache<MemoryCache, DiskCache>
-
-/// A cache in memory alone.
+///
+/// Either layer may be the program's own: a ``MemoryCaching`` or a ``DiskCaching``. Without a disk cache, there is memory alone:
 ///
 /// ```swift
-/// let manager = ImageManager(cache: MemoryImageCache(memory: .init(capacity: .megabytes(100))))
+/// let manager = ImageManager(cache: ImageCache(memory: .init(capacity: .megabytes(100))))
 /// ```
-public typealias MemoryImageCache = LayeredImageCache<MemoryCache, NoDiskCache>
-
-/// A memory cache in front of a disk cache.
 ///
-/// Most programs use ``ImageCache``, which is this class with Tintype's own caches. A program with its own memory or disk cache
-/// creates `LayeredImageCache(memory: mine, disk: DiskCache())`.
+/// Remove images through this class, or through a manager, rather than from a layer: then a load in progress doesn't store the image again.
 ///
-/// Remove images through this class, or through a manager, rather than from its layers: then a load in progress doesn't store the image
-/// again.
-///
-/// A cache neither decodes nor encodes: it stores decoded images in memory, and bytes on disk. An ``ImageManager`` decodes entries on disk
-/// (``ImageManager/cachedImage(for:)``), and encodes the images that a program stores.
-public final class LayeredImageCache<Memory: MemoryCaching, Disk: DiskCaching>: ImageCaching {
-    // Declared first: in a generic class, only properties before those of unknown size have a constant offset, and every hit
-    // reads this property.
-    private let lookup: any MemoryCaching
-    public let hasDisk: Bool
-    private let removals = RemovalCounts()
+/// A cache neither decodes nor encodes. An ``ImageManager`` decodes entries on disk (``ImageManager/cachedImage(for:)-(ImageRequest)``), and
+/// encodes the images that a program stores.
+public final class ImageCache: Sendable {
     /// The decoded images.
-    public let memory: Memory
-    /// The encoded images.
-    public let disk: Disk
+    public let memory: any MemoryCaching
+    /// The encoded images; `nil` for a cache in memory alone.
+    public let disk: (any DiskCaching)?
+    private let removals = RemovalCounts()
 
     /// Creates a cache of two layers.
     /// - Parameters:
     ///   - memory: the cache of decoded images.
-    ///   - disk: the cache of encoded images.
-    public init(memory: Memory, disk: Disk) {
-        lookup = memory
-        hasDisk = !(disk is NoDiskCache)
+    ///   - disk: the cache of encoded images; `nil` for none.
+    public init(memory: any MemoryCaching, disk: (any DiskCaching)? = nil) {
         self.memory = memory
         self.disk = disk
     }
 
-    public func memoryImage(forKey key: ImageKey) -> Image? { lookup.image(forKey: key) }
-
-    public func containsInMemory(_ key: ImageKey) -> Bool { lookup.contains(key) }
-
-    public func storeInMemory(_ image: Image, forKey key: ImageKey, while isCurrent: @Sendable () -> Bool) {
-        lookup.store(image, forKey: key, while: isCurrent)
-    }
-
-    public func entry(forKey key: ImageKey, priority: WorkPriority) async -> DiskCacheEntry? {
-        await disk.entry(forKey: key, priority: priority)
-    }
-
-    public func variants(ofSource source: String) async -> [ImageVariant] {
-        await disk.variants(ofSource: source)
-    }
-
-    /// Stores an encoded image on disk; does nothing without a disk cache.
-    /// - Parameters:
-    ///   - entry: the encoded image with its properties.
-    ///   - key: the key.
-    ///   - isCurrent: the condition. Returns true to store.
-    /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``.
-    public func store(
-        _ entry: DiskCacheEntry, forKey key: ImageKey, while isCurrent: @escaping @Sendable () -> Bool
-    ) async throws(ImageError) {
-        try await disk.store(entry, forKey: key, while: isCurrent)
-    }
-
-    public func contains(_ key: ImageKey, in layers: CacheLayers) async -> CacheLayers {
-        var found: CacheLayers = []
-        if layers.contains(.memory), memory.contains(key) { found.insert(.memory) }
-        if layers.contains(.disk), await disk.contains(key) { found.insert(.disk) }
-        return found
-    }
-
-    @discardableResult
-    public func remove(_ key: ImageKey, from layers: CacheLayers) async throws(ImageError) -> Bool {
-        try await removals.during(source: key.source, layers) { () throws(ImageError) in
-            let wasInMemory = layers.contains(.memory) && memory.remove(key)
-            return layers.contains(.disk) ? try await disk.remove(key) || wasInMemory : wasInMemory
-        }
-    }
-
-    @discardableResult
-    public func removeAll(ofSource source: String, from layers: CacheLayers) async throws(ImageError) -> Bool {
-        try await removals.during(source: source, layers) { () throws(ImageError) in
-            let wasInMemory = layers.contains(.memory) && memory.removeAll(ofSource: source) > 0
-            return layers.contains(.disk) ? try await disk.removeAll(ofSource: source) > 0 || wasInMemory : wasInMemory
-        }
-    }
-
-    public func removeAll(from layers: CacheLayers) async throws(ImageError) {
-        try await removals.during(source: nil, layers) { () throws(ImageError) in
-            if layers.contains(.memory) { memory.removeAll() }
-            if layers.contains(.disk) { try await disk.removeAll() }
-        }
-    }
-
-    /// Removes expired images from memory, and sweeps the disk; see ``DiskCache/removeExpired()``.
-    /// - Returns: the entries that the sweep removed from disk.
-    /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``.
-    @discardableResult public func removeExpired() async throws(ImageError) -> CacheUsage {
-        memory.removeExpired()
-        return try await disk.removeExpired()
-    }
-
-    public func usage(of layers: CacheLayers) async -> CacheUsage {
-        var usage = layers.contains(.disk) ? await disk.usage() : CacheUsage()
-        guard layers.contains(.memory) else { return usage }
-        let statistics = memory.statistics
-        usage += CacheUsage(entries: statistics.entries, bytes: statistics.bytes)
-        return usage
-    }
-
-    public func flush() async { await disk.flush() }
-
-    public func discard(_ key: ImageKey) async { _ = try? await disk.remove(key) }
-
-    public func removalCount(ofSource source: String) -> RemovalCount { removals.count(ofSource: source) }
-}
-
-extension LayeredImageCache where Memory == MemoryCache, Disk == DiskCache {
     /// Creates a cache that frees memory when the system runs out of it (``MemoryPressure/system``). From then on, the shared
     /// pool of pixel buffers does so too.
+    /// - Parameters:
+    ///   - memory: the limits of the memory cache.
+    ///   - disk: the cache of encoded images; `nil` for none.
+    public convenience init(
+        memory: MemoryCache.Configuration = MemoryCache.Configuration(), disk: (any DiskCaching)? = nil
+    ) {
+        let memory = MemoryCache(memory)
+        memory.observe(.system)
+        PixelBufferPool.shared.observe(.system)
+        self.init(memory: memory, disk: disk)
+    }
+
+    /// Creates a cache in memory and in a directory, which frees memory when the system runs out of it (``MemoryPressure/system``).
     /// - Parameters:
     ///   - memory: the limits of the memory cache.
     ///   - disk: the directory and the limits of the disk cache.
@@ -141,22 +58,115 @@ extension LayeredImageCache where Memory == MemoryCache, Disk == DiskCache {
         memory: MemoryCache.Configuration = MemoryCache.Configuration(), disk: DiskCache.Configuration
     ) throws(ImageError) {
         try disk.validate()
-        let memory = MemoryCache(memory)
-        let disk = DiskCache(disk)
-        memory.observe(.system)
-        PixelBufferPool.shared.observe(.system)
-        self.init(memory: memory, disk: disk)
+        self.init(memory: memory, disk: DiskCache(disk))
     }
-}
 
-extension LayeredImageCache where Memory == MemoryCache, Disk == NoDiskCache {
-    /// Creates a cache in memory alone, which frees memory when the system runs out of it (``MemoryPressure/system``). From
-    /// then on, the shared pool of pixel buffers does so too.
-    /// - Parameter memory: the limits of the memory cache.
-    public convenience init(memory: MemoryCache.Configuration = MemoryCache.Configuration()) {
-        let memory = MemoryCache(memory)
-        memory.observe(.system)
-        PixelBufferPool.shared.observe(.system)
-        self.init(memory: memory, disk: NoDiskCache())
+    private func disk(in layers: CacheLayers) -> (any DiskCaching)? { layers.contains(.disk) ? disk : nil }
+
+    /// Returns the given layers that have an entry under a key.
+    /// - Parameters:
+    ///   - key: the key.
+    ///   - layers: the layers to ask.
+    public func contains(_ key: ImageKey, in layers: CacheLayers = .all) async -> CacheLayers {
+        var found: CacheLayers = []
+        if layers.contains(.memory), memory.contains(key) { found.insert(.memory) }
+        if await disk(in: layers)?.contains(key) == true { found.insert(.disk) }
+        return found
     }
+
+    /// Removes the entries under a key.
+    /// - Parameters:
+    ///   - key: the key.
+    ///   - layers: the layers to remove them from.
+    /// - Returns: false if there was nothing to remove.
+    /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``.
+    @discardableResult
+    public func remove(_ key: ImageKey, from layers: CacheLayers = .all) async throws(ImageError) -> Bool {
+        try await removals.during(source: key.source, layers) { () throws(ImageError) in
+            let wasInMemory = layers.contains(.memory) && memory.remove(key)
+            return try await disk(in: layers)?.remove(key) == true || wasInMemory
+        }
+    }
+
+    /// Removes every variant of a source.
+    /// - Parameters:
+    ///   - source: the source: the key of its original.
+    ///   - layers: the layers to remove them from.
+    /// - Returns: false if there was none.
+    /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``.
+    @discardableResult
+    public func removeAll(ofSource source: String, from layers: CacheLayers = .all) async throws(ImageError) -> Bool {
+        try await removals.during(source: source, layers) { () throws(ImageError) in
+            let wasInMemory = layers.contains(.memory) && memory.removeAll(ofSource: source) > 0
+            return try await disk(in: layers)?.removeAll(ofSource: source) ?? 0 > 0 || wasInMemory
+        }
+    }
+
+    /// Removes everything.
+    /// - Parameter layers: the layers to clear.
+    /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``.
+    public func removeAll(from layers: CacheLayers = .all) async throws(ImageError) {
+        try await removals.during(source: nil, layers) { () throws(ImageError) in
+            if layers.contains(.memory) { memory.removeAll() }
+            try await disk(in: layers)?.removeAll()
+        }
+    }
+
+    /// Frees the space of expired entries in memory and on disk. Expired entries are never returned, even before that.
+    /// - Returns: the entries that were removed from disk.
+    /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``.
+    @discardableResult public func removeExpired() async throws(ImageError) -> CacheUsage {
+        memory.removeExpired()
+        return try await disk?.removeExpired() ?? CacheUsage()
+    }
+
+    /// Returns the number of images or files in some layers, and the bytes that they take.
+    /// - Parameter layers: the layers, in memory or on disk.
+    public func usage(of layers: CacheLayers = .all) async -> CacheUsage {
+        var usage = await disk(in: layers)?.usage() ?? CacheUsage()
+        if layers.contains(.memory) {
+            let statistics = memory.statistics
+            usage += CacheUsage(entries: statistics.entries, bytes: statistics.bytes)
+        }
+        return usage
+    }
+
+    /// Waits until all earlier stores are on disk.
+    public func flush() async { await disk?.flush() }
+
+    // MARK: Loads
+
+    /// Returns the number of removals so far of a source and of everything. Each removal raises it before it removes anything, and at its
+    /// end.
+    package func removalCount(ofSource source: String) -> RemovalCount { removals.count(ofSource: source) }
+
+    /// Stores a decoded image in memory, unless its source was removed since the load began. A removal can't come between the check and the
+    /// store.
+    package func storeInMemory(_ image: Image, forKey key: ImageKey, since count: RemovalCount? = nil) {
+        memory.store(image, forKey: key) {
+            count.map { removals.count(ofSource: key.source).permitsStoreInMemory(since: $0) } ?? true
+        }
+    }
+
+    /// Stores an encoded image on disk, unless its source was removed since the load began. Does nothing without a disk cache.
+    package func store(
+        _ entry: DiskCacheEntry, forKey key: ImageKey, since count: RemovalCount? = nil
+    ) async throws(ImageError) {
+        try await disk?.store(entry, forKey: key) { [removals] in
+            count.map { removals.count(ofSource: key.source).permitsStoreOnDisk(since: $0) } ?? true
+        }
+    }
+
+    /// Returns the encoded image under a key.
+    package func entry(forKey key: ImageKey, priority: WorkPriority = WorkPriority()) async -> DiskCacheEntry? {
+        await disk?.entry(forKey: key, priority: priority)
+    }
+
+    /// Returns the variants of a source that are on disk, the original among them.
+    package func variants(ofSource source: String) async -> [ImageVariant] {
+        await disk?.variants(ofSource: source) ?? []
+    }
+
+    /// Removes a damaged entry from disk. Unlike ``remove(_:from:)``, this doesn't keep loads in progress from storing a better image.
+    package func discard(_ key: ImageKey) async { _ = try? await disk?.remove(key) }
 }

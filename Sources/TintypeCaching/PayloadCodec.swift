@@ -40,16 +40,6 @@ public struct PayloadCodec: Sendable {
     }
 }
 
-extension PayloadCodec: Hashable {
-    /// Codecs are equal if their identifiers are.
-    public static func == (left: PayloadCodec, right: PayloadCodec) -> Bool {
-        left.identifier == right.identifier
-    }
-
-    /// Hashes the identifier.
-    public func hash(into hasher: inout Hasher) { hasher.combine(identifier) }
-}
-
 extension DiskStore {
     /// The entry as it goes to the disk.
     func encoded(_ entry: DiskCacheEntry) throws(ImageError) -> DiskCacheEntry {

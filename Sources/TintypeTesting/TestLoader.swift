@@ -9,7 +9,7 @@ public import TintypeLoading
 /// ```swift
 /// let url = try #require(URL(string: "test:/avatar.png"))
 /// let loader = TestLoader([url: .data(png, mimeType: "image/png")])
-/// let manager = ImageManager(cache: MemoryImageCache(), loader: loader)
+/// let manager = ImageManager(cache: ImageCache(), loader: loader)
 /// _ = try await manager.image(for: url)
 /// _ = try await manager.image(for: url)
 /// #expect(loader.requestCount(for: url) == 1)

@@ -42,7 +42,7 @@ struct PublicReportTests {
         let folder = try #require(PublicReport.folder)
         let text = try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)
         let request = try ImageRequest(string: text.trimmingCharacters(in: .newlines))
-        let image = try await ImageManager(cache: MemoryImageCache()).image(for: request)
+        let image = try await ImageManager(cache: ImageCache()).image(for: request)
         #expect(image.size == PixelSize(width: side, height: side) && image.colorCount == 1)
         #expect(image.color(x: 1, y: 1)?.bytes == [200, 30, 60, 255])
     }

@@ -132,7 +132,7 @@ struct DownloadHelper {
         var configuration = ImageDownloader.Configuration(maximumBytes: .gigabytes(1))
         configuration.resumesTransfers = false
         let manager = ImageManager(
-            cache: MemoryImageCache(), loader: ImageDownloader(configuration), coders: ImageCoders([ByteCounter()]))
+            cache: ImageCache(), loader: ImageDownloader(configuration), coders: ImageCoders([ByteCounter()]))
         var request = ImageRequest(url)
         request.isProgressive = isProgressive
         request.cache.store = []

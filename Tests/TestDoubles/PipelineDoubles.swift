@@ -141,7 +141,7 @@ final class DotCoder: ImageCoder {
 }
 
 /// Caches as plain dictionaries, which count what they are asked and can be told to fail.
-final class DictionaryCache: ImageCaching {
+final class DictionaryCache: Sendable {
     struct State {
         var memory: [ImageKey: Image] = [:]
         var disk: [ImageKey: DiskCacheEntry] = [:]
@@ -151,72 +151,97 @@ final class DictionaryCache: ImageCaching {
         var storeError: ImageError?
     }
 
-    private let state = Lock(State())
+    private let state: Lock<State>
+    let layers: ImageCache
+
+    init() {
+        let state = Lock(State())
+        self.state = state
+        layers = ImageCache(memory: Memory(state: state), disk: Disk(state: state))
+    }
 
     var now: State { state.withLock { $0 } }
     func change(_ body: (inout State) -> Void) { state.withLock { body(&$0) } }
 
-    func memoryImage(forKey key: ImageKey) -> Image? { state.withLock { $0.memory[key] } }
+    func storeInMemory(_ image: Image, forKey key: ImageKey) { layers.storeInMemory(image, forKey: key) }
+    func store(_ entry: DiskCacheEntry, forKey key: ImageKey) async throws {
+        try await layers.store(entry, forKey: key)
+    }
+    func removeAll(from layers: CacheLayers) async throws { try await self.layers.removeAll(from: layers) }
 
-    func storeInMemory(_ image: Image, forKey key: ImageKey, while isCurrent: @Sendable () -> Bool) {
-        state.withLock { state in
-            guard isCurrent() else { return }
-            state.memoryStores += 1
-            state.memory[key] = image
+    private struct Memory: MemoryCaching {
+        let state: Lock<State>
+
+        func image(forKey key: ImageKey) -> Image? { state.withLock { $0.memory[key] } }
+        func contains(_ key: ImageKey) -> Bool { image(forKey: key) != nil }
+        func store(_ image: Image, forKey key: ImageKey, while isCurrent: @Sendable () -> Bool) {
+            state.withLock { state in
+                guard isCurrent() else { return }
+                state.memoryStores += 1
+                state.memory[key] = image
+            }
         }
+        func remove(_ key: ImageKey) -> Bool { state.withLock { $0.memory.removeValue(forKey: key) != nil } }
+        func removeAll(ofSource source: String) -> Int {
+            state.withLock { state in
+                let count = state.memory.count
+                state.memory = state.memory.filter { $0.key.source != source }
+                return count - state.memory.count
+            }
+        }
+        func removeAll() -> Bool {
+            state.withLock { state in
+                defer { state.memory = [:] }
+                return !state.memory.isEmpty
+            }
+        }
+        func trim(to bytes: ByteCount) {}
+        var statistics: CacheStatistics { CacheStatistics() }
     }
 
-    func entry(forKey key: ImageKey, priority: WorkPriority) async -> DiskCacheEntry? {
-        state.withLock { state in
-            state.diskReads += 1
-            return state.disk[key]
+    private struct Disk: DiskCaching {
+        let state: Lock<State>
+
+        func entry(forKey key: ImageKey, priority: WorkPriority) async -> DiskCacheEntry? {
+            state.withLock { state in
+                state.diskReads += 1
+                return state.disk[key]
+            }
+        }
+        func contains(_ key: ImageKey) async -> Bool { state.withLock { $0.disk[key] != nil } }
+        func store(
+            _ entry: DiskCacheEntry, forKey key: ImageKey, while isCurrent: @escaping @Sendable () -> Bool
+        ) async throws(ImageError) {
+            let error = state.withLock { state -> ImageError? in
+                guard isCurrent() else { return nil }
+                state.diskStores += 1
+                if state.storeError == nil { state.disk[key] = entry }
+                return state.storeError
+            }
+            if let error { throw error }
+        }
+        func remove(_ key: ImageKey) async -> Bool { state.withLock { $0.disk.removeValue(forKey: key) != nil } }
+        func removeAll(ofSource source: String) async -> Int {
+            state.withLock { state in
+                let count = state.disk.count
+                state.disk = state.disk.filter { $0.key.source != source }
+                return count - state.disk.count
+            }
+        }
+        func removeAll() async { state.withLock { $0.disk = [:] } }
+        func removeExpired() async -> CacheUsage { CacheUsage() }
+        func usage() async -> CacheUsage { CacheUsage() }
+        func variants(ofSource source: String) async -> [ImageVariant] {
+            state.withLock { $0.disk.keys.filter { $0.source == source }.map(\.variant) }
         }
     }
+}
 
-    func store(
-        _ entry: DiskCacheEntry, forKey key: ImageKey, while isCurrent: @escaping @Sendable () -> Bool
-    ) async throws(ImageError) {
-        let error = state.withLock { state -> ImageError? in
-            guard isCurrent() else { return nil }
-            state.diskStores += 1
-            if state.storeError == nil { state.disk[key] = entry }
-            return state.storeError
-        }
-        if let error { throw error }
+extension ImageManager {
+    convenience init(
+        cache: DictionaryCache, loader: any ImageLoading, coders: any ImageCoder,
+        configuration: Configuration = Configuration()
+    ) {
+        self.init(cache: cache.layers, loader: loader, coders: coders, configuration: configuration)
     }
-
-    func contains(_ key: ImageKey, in layers: CacheLayers) async -> CacheLayers {
-        state.withLock { state in
-            var found: CacheLayers = []
-            if state.memory[key] != nil { found.insert(.memory) }
-            if state.disk[key] != nil { found.insert(.disk) }
-            return found.intersection(layers)
-        }
-    }
-
-    func remove(_ key: ImageKey, from layers: CacheLayers) async throws(ImageError) -> Bool {
-        state.withLock { state in
-            let wasInMemory = layers.contains(.memory) && state.memory.removeValue(forKey: key) != nil
-            let wasOnDisk = layers.contains(.disk) && state.disk.removeValue(forKey: key) != nil
-            return wasInMemory || wasOnDisk
-        }
-    }
-
-    func removeAll(ofSource source: String, from layers: CacheLayers) async throws(ImageError) -> Bool {
-        state.withLock { state in
-            let count = state.memory.count + state.disk.count
-            if layers.contains(.memory) { state.memory = state.memory.filter { $0.key.source != source } }
-            if layers.contains(.disk) { state.disk = state.disk.filter { $0.key.source != source } }
-            return state.memory.count + state.disk.count < count
-        }
-    }
-
-    func removeAll(from layers: CacheLayers) async throws(ImageError) {
-        state.withLock { state in
-            if layers.contains(.memory) { state.memory = [:] }
-            if layers.contains(.disk) { state.disk = [:] }
-        }
-    }
-
-    func flush() async {}
 }

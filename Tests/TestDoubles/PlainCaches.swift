@@ -47,5 +47,4 @@ actor PlainDisk: DiskCaching {
     func removeAll() { entries = [:] }
     func removeExpired() -> CacheUsage { CacheUsage() }
     func usage() -> CacheUsage { CacheUsage(entries: entries.count) }
-    nonisolated var statistics: CacheStatistics { CacheStatistics() }
 }

@@ -66,7 +66,7 @@ struct DiskCacheExpiryTests {
         clock.advance(.seconds(60))
         #expect(try await cache.removeExpired().entries == 1)
         #expect(await cache.entries().map(\.key.source) == ["a"])
-        #expect(await cache.entries().first?.idleLifetime == .seconds(100))
+        #expect(await cache.entries().first?.entry.idleLifetime == .seconds(100))
         clock.advance(.seconds(100))
         #expect(try await cache.removeExpired().entries == 1)
     }

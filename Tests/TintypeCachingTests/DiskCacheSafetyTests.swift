@@ -206,6 +206,8 @@ struct DiskCacheSafetyTests: DiskCacheSuite {
         #expect(chown("\(path)/\(EntryName(key(1)).path)", 12_345, 12_345) == 0)
         cache = DiskCache.temporary(path)
         #expect(await cache.entry(forKey: key(1)) == nil)
+        #expect(await Set(cache.entries().map(\.key)) == [key(0), key(2), key(3), key(4)])
+        #expect(await cache.variants(ofSource: "1").isEmpty)
         try await fill(cache, 1..<2)
         #expect(await cache.entry(forKey: key(1)) != nil)
         #expect(await cache.usage().entries == 5)

@@ -40,7 +40,7 @@ struct DiskCacheSearchPathTests {
         let file = try #require(await other.path(forKey: "damaged"))
         try Data(count: 30).write(to: URL(filePath: file))
         let cache = DiskCache.temporary(path)
-        cache.searchPaths = [.directory(directory.path + "/none"), .directory(old)]
+        cache.searchPaths = [directory.path + "/none", old]
         #expect(await cache.entry(forKey: "a")?.data == someBytes(10))
         #expect(await cache.entry(forKey: "b") == nil)
         #expect(await cache.entry(forKey: "damaged") == nil)
@@ -59,7 +59,7 @@ struct DiskCacheSearchPathTests {
         let early = Date(timeIntervalSince1970: 1_600_000_000)
         try FileManager.default.setAttributes([.modificationDate: early], ofItemAtPath: file)
         let cache = DiskCache.temporary(path)
-        cache.searchPaths = [.directory(old)]
+        cache.searchPaths = [old]
         #expect(await cache.entry(forKey: "a")?.data == someBytes(10))
         #expect(await !cache.contains("a"))
         #expect(try await !cache.remove("a"))
@@ -81,7 +81,7 @@ struct DiskCacheSearchPathTests {
         try FileManager.default.createSymbolicLink(atPath: old + "/link", withDestinationPath: old + "/shipped.png")
         mkfifo(old + "/pipe", 0o600)
         let cache = DiskCache.temporary(path, capacity: 1_000)
-        cache.searchPaths = [.files { [old] key in key.source == "none" ? nil : old + "/" + key.source }]
+        cache.searchFile = { [old] key in key.source == "none" ? nil : old + "/" + key.source }
         #expect(await cache.entry(forKey: "shipped.png")?.data == someBytes(10))
         #expect(await cache.entry(forKey: "link")?.data == someBytes(10))
         for key in ["none", "missing", "empty", "large", "pipe", "", "shipped.png/x"] {

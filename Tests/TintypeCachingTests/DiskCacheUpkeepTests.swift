@@ -22,7 +22,8 @@ struct DiskCacheUpkeepTests: DiskCacheSuite {
         clock.advance(.seconds(100))
         try await fill(cache, 0..<1)
         await cache.flush()
-        let modified = try cache.store.directoryForWriting().status(EntryName(key(0)).path).modified
+        let root = try cache.store.directoryForWriting().descriptor
+        let modified = try #require(FileStatus(of: EntryName(key(0)).path, in: root)).modified
         #expect(abs(modified - clock.date.cacheTime) < 2_000_001)
     }
 
@@ -36,6 +37,46 @@ struct DiskCacheUpkeepTests: DiskCacheSuite {
         faulty.fail { operation, path in operation == "read" && path == bad ? EIO : nil }
         let next = DiskCache.temporary(path, files: faulty)
         #expect(await next.usage().entries == 5)
+    }
+
+    @Test(
+        "an entry that a bad medium keeps from being read is removed, but not one that has replaced it",
+        arguments: [true, false])
+    func unreadableMedium(isReplaced: Bool) async throws {
+        let faulty = FaultyFileSystem()
+        let cache = DiskCache.temporary(path, files: faulty)
+        try await fill(cache, 0..<1)
+        let name = EntryName(key(0)).path
+        let (file, other) = (path + "/" + name, directory.path + "/other")
+        try FileManager.default.copyItem(atPath: file, toPath: other)
+        faulty.fail { operation, path in
+            guard path == name, operation == "read" || operation == "read at once" else { return nil }
+            // The file is open by now.
+            if operation == "read", isReplaced { rename(other, file) }
+            return EIO
+        }
+        #expect(await cache.entry(forKey: key(0)) == nil)
+        await cache.flush()
+        faulty.fail { _, _ in nil }
+        #expect(cache.statistics.corruptions == (isReplaced ? 0 : 1))
+        #expect(await cache.entry(forKey: key(0))?.data == (isReplaced ? someBytes(20, seed: 0) : nil))
+    }
+
+    @Test("the sizes that a process was writing when it was killed are removed an hour later, and no other file is")
+    func leftoverSizes() async throws {
+        let clock = WallClock(Date())
+        let cache = DiskCache.temporary(path, clock: clock)
+        try await fill(cache, 0..<1)
+        let (leftover, others) = (
+            "sizes.0123456789abcdef", ["sizes.0123456789ABCDEF", "sizes.bak", "old.sizes.0123456789abcdef"]
+        )
+        for name in others + [leftover] { try directory.write(Data("x".utf8), to: "cache/\(name)") }
+        func left() throws -> Set<String> { try Set(FileManager.default.contentsOfDirectory(atPath: path)) }
+        await cache.maintain()
+        #expect(try left().isSuperset(of: others + [leftover]))
+        clock.advance(.hours(2))
+        await cache.maintain()
+        #expect(try left().isSuperset(of: others) && !left().contains(leftover))
     }
 
     @Test(

@@ -152,7 +152,7 @@ struct EvictionOrderTests {
 
     @Test("a size class lets go of its own when it has too many, and changes at once", .capability("CMM-05"))
     func sizeClasses() throws {
-        let cache = MemoryCache(.init(sizeClasses: [.init(upTo: 640, count: 3), .init(upTo: 100, count: 2)]))
+        let cache = MemoryCache(.init(sizeClasses: [640: 3, 100: 2]))
         func store(_ name: String, _ height: Int) throws {
             cache.store(try solidImage(16, height), forKey: ImageKey(source: name))
         }
@@ -166,9 +166,9 @@ struct EvictionOrderTests {
         #expect(has("small 0") && !has("small 1") && has("small 2") && has("medium 0"))
         try store("medium 3", 10)
         #expect(!has("medium 0") && cache.statistics.entries == 5)
-        cache.configuration.sizeClasses = [.init(upTo: 100, count: 1)]
+        cache.configuration.sizeClasses = [100: 1]
         #expect(cache.statistics.entries == 1 && cache.statistics.bytes == 64)
-        cache.configuration.sizeClasses = []
+        cache.configuration.sizeClasses = [:]
         try store("medium 4", 10)
         try store("large", 1_000)
         #expect(cache.statistics.entries == 3)

@@ -32,7 +32,11 @@ struct ImageKeyTests {
     /// One choice for each option that changes pixels, and the work that it stands for: choices that make no difference leave no trace.
     private struct Work {
         var options = DecodeOptions()
-        var extras = ImageVariant.Extras()
+        var transformer: (any ImageTransformer)?
+        var transformsAnimatedImages = false
+        var coder: String?
+        var coderToken = 0
+        var encoding: EncodeOptions?
         var signature: [String] = []
 
         init(using random: inout SeededRandom) {
@@ -57,19 +61,25 @@ struct ImageKeyTests {
                 [], ["a"], ["a", "b"], ["a|b"], ["a%7Cb"], ["a;b"], ["a;encode=lossless"], ["b", "a"], ["a", "a"],
                 ["4x3"],
             ].randomElement(using: &random)!
-            extras.transformer = keys.isEmpty ? nil : ImageTransformers(keys.map { Named(key: $0) })
-            if keys.count == 1, Bool.random(using: &random) { extras.transformer = Named(key: keys[0]) }
-            extras.transformsAnimatedImages = .random(using: &random)
-            extras.coder = [nil, "gray", "gray;hdr", "#1"].randomElement(using: &random)!
-            extras.coderToken = extras.coder == nil ? [0, 1, 2].randomElement(using: &random)! : 0
+            transformer = keys.isEmpty ? nil : ImageTransformers(keys.map { Named(key: $0) })
+            if keys.count == 1, Bool.random(using: &random) { transformer = Named(key: keys[0]) }
+            transformsAnimatedImages = .random(using: &random)
+            coder = [nil, "gray", "gray;hdr", "#1"].randomElement(using: &random)!
+            coderToken = coder == nil ? [0, 1, 2].randomElement(using: &random)! : 0
             if Bool.random(using: &random) {
                 var encoding = EncodeOptions()
                 encoding.quality = [0.85, 0.5].randomElement(using: &random)!
                 encoding.lossless = .random(using: &random)
                 encoding.maximumSize = [nil, PixelSize(width: 4, height: 3)].randomElement(using: &random)!
-                extras.encoding = encoding
+                self.encoding = encoding
             }
             sign(box, keys)
+        }
+
+        var variant: ImageVariant {
+            ImageVariant(
+                options, transformer: transformer, transformsAnimatedImages: transformsAnimatedImages, coder: coder,
+                coderToken: coderToken, encoding: encoding)
         }
 
         private mutating func sign(_ box: PixelSize?, _ keys: [String]) {
@@ -80,10 +90,10 @@ struct ImageKeyTests {
             if !signature.isEmpty { signature.append("fast \(options.prefersFastThumbnail)") }
             signature.append("\(options.firstFrameOnly) \(options.keepsColorSpace)")
             signature.append("\(options.decodeToHDR) \(options.scale) \(options.formatHint?.rawValue ?? "none")")
-            signature.append("coder \(extras.coder ?? "none") \(extras.coderToken)")
-            if !keys.isEmpty { signature.append("\(keys) \(extras.transformsAnimatedImages)") }
-            let isOriginal = ImageVariant(options, extras).isOriginal
-            if let encoding = extras.encoding, !isOriginal, encoding != EncodeOptions() {
+            signature.append("coder \(coder ?? "none") \(coderToken)")
+            if !keys.isEmpty { signature.append("\(keys) \(transformsAnimatedImages)") }
+            let isOriginal = variant.isOriginal
+            if let encoding = encoding, !isOriginal, encoding != EncodeOptions() {
                 signature.append("\(encoding.quality) \(encoding.lossless) \(String(describing: encoding.maximumSize))")
             }
         }
@@ -97,7 +107,7 @@ struct ImageKeyTests {
         var variants: [[String]: ImageVariant] = [:]
         for _ in 0..<20_000 {
             let work = Work(using: &random)
-            let variant = ImageVariant(work.options, work.extras)
+            let variant = work.variant
             if let known = works[variant] { #expect(known == work.signature, "seed \(seed), \(variant)") }
             if let known = variants[work.signature] { #expect(known == variant, "seed \(seed), \(work.signature)") }
             works[variant] = work.signature

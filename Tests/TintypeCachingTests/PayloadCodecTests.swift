@@ -75,7 +75,7 @@ struct PayloadCodecTests {
         try await cache.store(entry, forKey: "a")
         #expect(await cache.entry(forKey: "a") == entry)
         #expect(await cache.usage().bytes == 4_096)
-        #expect(await cache.entries().first?.transform == "runs")
+        #expect(await cache.entries().first?.codec == "runs")
         #expect(await self.cache(Self.runs).entry(forKey: "a") == entry)
         #expect(try await cache.verify().damaged.isEmpty, "what is on disk is checked, not what comes of it")
     }

@@ -63,7 +63,7 @@ struct DisplayModelTests {
         var random = SeededRandom(seed: seed)
         let server = ChangingServer()
         let loader = GatedLoader { .success(server.answer($0)) }
-        let manager = ImageManager(cache: MemoryImageCache(), loader: loader, coders: ImageCoders([MovieCoder()]))
+        let manager = ImageManager(cache: ImageCache(), loader: loader, coders: ImageCoders([MovieCoder()]))
         var viewers = (0..<2).map { _ in Viewer(display: RecordingDisplay(manager)) }
         var removed: [URL: Int] = [:]
         for step in 0..<60 {

@@ -17,7 +17,7 @@ enum GTKListTests {
             let gate = OriginGate()
             let data = Paint.png(Paint.red)
             let loader = TestLoader { _ in .data(data).waiting(at: gate) }
-            let manager = ImageManager(cache: MemoryImageCache(), loader: loader, coders: ImageCoders.default)
+            let manager = ImageManager(cache: ImageCache(), loader: loader, coders: ImageCoders.default)
             var bound = 0
             do {
                 let (view, scrolled, _) = makeList(rows: 5_000) { picture, position in
@@ -52,7 +52,7 @@ enum GTKListTests {
             let gate = OriginGate()
             let data = Paint.png(Paint.red)
             let loader = TestLoader { _ in .data(data).waiting(at: gate) }
-            let manager = ImageManager(cache: MemoryImageCache(), loader: loader, coders: ImageCoders.default)
+            let manager = ImageManager(cache: ImageCache(), loader: loader, coders: ImageCoders.default)
             var waiting: [Bool] = []
             let (_, scrolled, _) = makeList(rows: 1_000) { picture, position in
                 picture.setImage(URL(string: "test:/\(position)"))
@@ -72,7 +72,7 @@ enum GTKListTests {
             let data = Paint.png(Paint.blue, width: 64, height: 64)
             let loader = TestLoader { _ in .data(data) }
             let manager = ImageManager(
-                cache: MemoryImageCache(memory: .init(capacity: .megabytes(2))), loader: loader,
+                cache: ImageCache(memory: .init(capacity: .megabytes(2))), loader: loader,
                 coders: ImageCoders.default)
             let (_, scrolled, _) = makeList(rows: 1_000) { picture, position in
                 picture.setImage(URL(string: "test:/\(position)"))

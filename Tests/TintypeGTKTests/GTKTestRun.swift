@@ -33,7 +33,7 @@ struct GTKTest {
     private(set) var failures: [String] = []
     private var windows: [UnsafeMutablePointer<GtkWindow>] = []
 
-    init() { manager = ImageManager(cache: MemoryImageCache(), loader: loader, coders: ImageCoders.default) }
+    init() { manager = ImageManager(cache: ImageCache(), loader: loader, coders: ImageCoders.default) }
 
     static func run(_ tests: [GTKTest], _ filter: String?) async {
         var failed = 0

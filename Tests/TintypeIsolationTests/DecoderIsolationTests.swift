@@ -12,7 +12,7 @@ struct DecoderIsolationTests {
     private let url = URL(string: "test:/drawing.svg")!
 
     private func manager(_ loader: TestLoader, coders: ImageCoders) -> ImageManager {
-        ImageManager(cache: MemoryImageCache(), loader: loader, coders: coders)
+        ImageManager(cache: ImageCache(), loader: loader, coders: coders)
     }
 
     private func failure(_ manager: ImageManager) async -> ImageError? {

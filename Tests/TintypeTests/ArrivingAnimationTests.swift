@@ -67,7 +67,7 @@ struct ArrivingAnimationTests {
         var configuration = ImageManager.Configuration()
         configuration.previewInterval = .zero
         return ImageManager(
-            cache: MemoryImageCache(), loader: loader, coders: ImageCoders.default,
+            cache: ImageCache(), loader: loader, coders: ImageCoders.default,
             configuration: configuration)
     }
 
@@ -127,7 +127,7 @@ struct ArrivingAnimationTests {
         var configuration = ImageManager.Configuration()
         configuration.pool = pool
         let manager = ImageManager(
-            cache: MemoryImageCache(), loader: loader, coders: ImageCoders.default, configuration: configuration)
+            cache: ImageCache(), loader: loader, coders: ImageCoders.default, configuration: configuration)
         let image = try await manager.image(for: try #require(URL(string: "test:a")))
         let canvas = image.pixels.byteCount
         #expect(image.animation?.frameCount == 200 && image.memoryCost == data.count + canvas)

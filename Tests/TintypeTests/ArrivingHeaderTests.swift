@@ -17,7 +17,7 @@ struct ArrivingHeaderTests {
     private func headers(_ chunks: [Data]) async throws -> [ImageInfo?] {
         let url = try url("image")
         let gate = OriginGate()
-        let manager = ImageManager(cache: MemoryImageCache(), loader: TestLoader([url: .chunks(chunks, gate: gate)]))
+        let manager = ImageManager(cache: ImageCache(), loader: TestLoader([url: .chunks(chunks, gate: gate)]))
         let task = manager.task(for: ImageRequest(url))
         var headers: [ImageInfo?] = []
         gate.open()

@@ -94,7 +94,7 @@ struct ArrivingPlaybackTests {
         var configuration = ImageManager.Configuration()
         configuration.previewInterval = .zero
         return ImageManager(
-            cache: MemoryImageCache(), loader: HalvesLoader(files, gate, error: error), coders: ImageCoders.default,
+            cache: ImageCache(), loader: HalvesLoader(files, gate, error: error), coders: ImageCoders.default,
             configuration: configuration)
     }
 
@@ -265,7 +265,7 @@ struct ArrivingPlaybackTests {
         var configuration = ImageManager.Configuration()
         configuration.previewInterval = .zero
         let manager = ImageManager(
-            cache: MemoryImageCache(), loader: ImageDownloader(), coders: ImageCoders.default,
+            cache: ImageCache(), loader: ImageDownloader(), coders: ImageCoders.default,
             configuration: configuration)
         let display = PlayingDisplay(manager)
         gate.open()

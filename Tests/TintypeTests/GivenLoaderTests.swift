@@ -17,7 +17,7 @@ struct GivenLoaderTests {
             URL(filePath: path), try ImageRequest(string: "data:;base64,\(data.base64EncodedString())").url,
         ]
         let guarded = ImageDownloader(.untrustedURLs)
-        let manager = ImageManager(cache: MemoryImageCache(), loader: guarded)
+        let manager = ImageManager(cache: ImageCache(), loader: guarded)
         for url in sources {
             let error = await #expect(throws: ImageError.self) { try await manager.load(url) }
             #expect(error?.code == .invalidURL)
@@ -25,10 +25,10 @@ struct GivenLoaderTests {
             #expect(bytes?.code == .invalidURL)
         }
         let open = ImageManager(
-            cache: MemoryImageCache(), loader: ImageLoaders([DataURLLoader(), FileLoader(), guarded]))
+            cache: ImageCache(), loader: ImageLoaders([DataURLLoader(), FileLoader(), guarded]))
         for url in sources { #expect(try await open.load(url).data == data) }
         // Without a loader of the program's, all of them load.
-        let plain = ImageManager(cache: MemoryImageCache())
+        let plain = ImageManager(cache: ImageCache())
         for url in sources { #expect(try await plain.load(url).data == data) }
     }
     #endif
@@ -42,7 +42,7 @@ struct GivenLoaderTests {
                 + "fill='%23c81e3c'/%3E%3C/svg%3E",
         ])
     func drawing(_ text: String) async throws {
-        let image = try await ImageManager(cache: MemoryImageCache()).image(for: ImageRequest(string: text))
+        let image = try await ImageManager(cache: ImageCache()).image(for: ImageRequest(string: text))
         #expect(image.size == PixelSize(width: 8, height: 8))
         #expect(image.pixels[4, 4] == [0xC8, 0x1E, 0x3C, 0xFF])
     }

@@ -118,7 +118,7 @@ struct ImageHelpersTests {
         var configuration = ImageManager.Configuration()
         configuration.pool = pool
         let manager = ImageManager(
-            cache: MemoryImageCache(), loader: BytesLoader(data: data), configuration: configuration)
+            cache: ImageCache(), loader: BytesLoader(data: data), configuration: configuration)
         let request = ImageRequest(try #require(URL(string: "test:a")))
         let encoded: EncodedImage = try await manager.data(for: request)
         #expect(encoded.data == data && encoded.info.format == format)

@@ -121,7 +121,7 @@ struct LoadingTests {
         let gate = OriginGate()
         let server = try await OriginServer.start { _ in OriginResponse(chunks: [data], gate: gate) }
         let downloader = ImageDownloader(.init(maximumConcurrentDownloads: 1))
-        let manager = ImageManager(cache: MemoryImageCache(), loader: downloader)
+        let manager = ImageManager(cache: ImageCache(), loader: downloader)
         let first = manager.task(for: server.url("/1"))
         try await server.waitForRequests(1)
         let second = manager.task(for: server.url("/2"))
@@ -142,7 +142,7 @@ struct LoadingTests {
         let gate = OriginGate()
         let server = try await OriginServer.start { _ in OriginResponse(chunks: [data], gate: gate) }
         let downloader = ImageDownloader()
-        let manager = ImageManager(cache: MemoryImageCache(), loader: downloader)
+        let manager = ImageManager(cache: ImageCache(), loader: downloader)
         let tasks = (0..<20).map { manager.task(for: server.url("/\($0)")) }
         try await server.waitForRequests(6)
         // All others wait for their turn, so that no seventh request can follow.

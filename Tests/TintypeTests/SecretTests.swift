@@ -104,7 +104,7 @@ struct SecretTests {
         configuration.metrics = ears.metrics
         configuration.tracer = ears.tracer
         let manager = ImageManager(
-            cache: MemoryImageCache(), loader: downloader, coders: ImageCoders.default, configuration: configuration)
+            cache: ImageCache(), loader: downloader, coders: ImageCoders.default, configuration: configuration)
         var failed = 0
         let paths = [
             "/good", "/moved", "/missing", "/foreign", "/circle", "/refused", "/denied", "/broken", "/corrupt", "/page",

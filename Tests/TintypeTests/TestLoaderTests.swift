@@ -13,7 +13,7 @@ struct TestLoaderTests {
     init() throws { png = try SampleImages.draw(.colorWheel, scale: 0.05).data }
 
     private func manager(_ loader: TestLoader) -> ImageManager {
-        ImageManager(cache: MemoryImageCache(), loader: loader)
+        ImageManager(cache: ImageCache(), loader: loader)
     }
 
     @Test("A test loader answers as scripted, and counts requests")

@@ -72,8 +72,11 @@ struct WholeSurfaceTests {
         await #expect(throws: ImageError.self) {
             try await manager.image(for: #require(URL(string: "https://example.net/a.png")))
         }
-        let both = ImageCaches([cache, try bench.cache("second")], query: .highestOnly)
-        let stacked = ImageManager(cache: both, loader: ImageLoaders([downloader, FileLoader(), DataURLLoader()]))
+        let second = DiskCache(.init(directory: bench.folder.path + "/second", minimumFreeSpace: 0))
+        let both = TieredDiskCache(
+            [DiskCache(.init(directory: bench.folder.path + "/first")), second], query: .highestOnly)
+        let stacked = ImageManager(
+            cache: ImageCache(disk: both), loader: ImageLoaders([downloader, FileLoader(), DataURLLoader()]))
         #expect(try await stacked.image(for: bench.file()).size.width == 800)
     }
     #endif
@@ -83,18 +86,17 @@ struct WholeSurfaceTests {
         let (cache, key): (ImageCache, ImageKey) = (try bench.cache(), "picture")
         let image = try bench.picture()
         let data = try image.encoded(as: .png)
-        cache.storeInMemory(image, forKey: key)
-        try await cache.store(DiskCacheEntry(data: data, created: .now), forKey: key)
-        #expect(cache.memoryImage(forKey: key)?.size == image.size)
-        #expect(await cache.entry(forKey: key)?.data == data)
-        #expect(cache.memory.image(forKey: key) != nil)
+        cache.memory.store(image, forKey: key)
+        try await cache.disk?.store(DiskCacheEntry(data: data, created: .now), forKey: key)
+        #expect(cache.memory.image(forKey: key)?.size == image.size)
+        #expect(await cache.disk?.entry(forKey: key)?.data == data)
         try await cache.remove(key, from: .disk)
         try await cache.removeAll(from: .all)
-        let swept = try await cache.disk.removeExpired()
+        let swept = try await cache.removeExpired()
         show(swept)
-        let usage = await cache.disk.usage()
+        let usage = await cache.usage()
         #expect(usage.entries == 0)
-        #expect(cache.memoryImage(forKey: key) == nil)
+        #expect(cache.memory.image(forKey: key) == nil)
     }
 
     @Test("Images are decoded, looked into, encoded, and transformed without a manager")

@@ -56,8 +56,8 @@ func cacheBenchmarks() {
 /// A manager whose memory holds the image at the URL.
 private func warmManager() async throws -> (ImageManager, URL) {
     let url = URL(string: "file:///images/albums/2026/summer/holidays/photo-0001@large.png")!
-    let manager = ImageManager(cache: MemoryImageCache())
-    manager.cache.storeInMemory(
+    let manager = ImageManager(cache: ImageCache())
+    manager.cache.memory.store(
         try Pictures.photograph(width: 16, height: 16), forKey: manager.key(for: ImageRequest(url)))
     return (manager, url)
 }

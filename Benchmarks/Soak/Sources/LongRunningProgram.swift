@@ -42,7 +42,7 @@ struct LongRunningProgram {
                     group.addTask { while Date() < roundEnd { await act() } }
                 }
             }
-            await cache.disk.flush()
+            await cache.flush()
             let holdings = Holdings.now
             report.idle.append(holdings)
             report.statistics = manager.statistics

@@ -3,7 +3,7 @@ internal import Glibc
 
 extension DiskCache {
     /// The directory of a disk cache, and its limits. The limits hold after every store, not only after sweeps.
-    public struct Configuration: Sendable, Hashable {
+    public struct Configuration: Sendable {
         /// The directory. It is created when the first entry is stored, with those above it, readable by the user alone. A relative path
         /// counts from the working directory at the time when the cache is made.
         ///

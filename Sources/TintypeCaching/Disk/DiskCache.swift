@@ -1,6 +1,8 @@
 internal import FoundationEssentials
 internal import Logging
 
+// `Documentation/development/disk-cache.md` has the design, and the file of each part.
+
 /// Encoded images on disk, each in a file of its own that any viewer opens.
 ///
 /// - Readers see an entry whole or not at all, in this process and any other that uses the directory. A read notices damage, even of one
@@ -9,43 +11,14 @@ internal import Logging
 /// - Reads wait neither for writes nor for sweeps.
 /// - If the directory can't be used, reads find nothing, and writes say why. Each cause is logged once.
 ///
+/// The directory is the cache: it has no index, locks no file, and shares no memory with other processes. The directory must belong to the
+/// user, and nobody else may write to it; otherwise it is only read.
+///
 /// ```swift
 /// let cache = DiskCache(.init(directory: path, capacity: .gigabytes(2), maximumAge: .days(7)))
 /// try await cache.store(DiskCacheEntry(data: bytes, created: Date()), forKey: key)
 /// let entry = await cache.entry(forKey: key)
 /// ```
-///
-/// ## Design
-///
-/// The directory is the cache: names, sizes, and times of its files are all that the cache knows. It has no index, locks no file, and shares no
-/// memory with other processes.
-///
-///     entries/.tintype              the mark by which the folder is this cache's
-///     entries/ab/<S>-<V>            an entry: S is a hash of the source (ab its first byte), V one of the variant
-///     entries/ab/.<S>-<V>.<writer>  an entry that is being written
-///     sizes                         the number of entries in each folder and their bytes, as last seen; may be lost, late, or wrong
-///     trash.<writer>/               cleared entries that are being removed
-///
-/// | operation | work |
-/// | --- | --- |
-/// | read | Opens the file that the key's hash names, reads it, and verifies it. A miss is an open that fails. |
-/// | store | Writes the unfinished file and renames it; then the `EvictionHand` looks at eight names, and evicts. |
-/// | remove | Unlinks the file. |
-/// | use | Renews the time of the file if it is older than an eighth of the age at which entries are evicted. |
-/// | clear | Renames `entries` to `trash.<writer>`, and removes the files there. |
-/// | totals, list, sweep, verify | Walk through the folders. |
-///
-/// **Crashes.** An entry is renamed when it is whole, and a checksum tells what a loss of power damaged. Unfinished files, cleared entries,
-/// and wrong sizes are set right when the hand, or the next process, meets them. Nothing waits for the medium.
-///
-/// **Order.** Stores and removals of one source happen in the order of the calls; those of others don't wait for them. A removal cancels the
-/// stores that began before it. Between processes the later rename or unlink wins.
-///
-/// **Safety.** The directory must belong to the user, and nobody else may write to it; otherwise it is only read. Paths are relative to the
-/// open directory, and no link is followed. Only files that the cache has named are ever removed.
-///
-/// **Parts**, in the order in which to read them. `OperationOrder` puts the operations on a source in order. `EntryName` and `EntryFile` are
-/// the names and the format of the files. `DiskStore` reads and changes files, and makes room as the `EvictionHand` says.
 public final class DiskCache: DiskCaching {
     let store: DiskStore
     let reads: WorkQueue
@@ -123,7 +96,7 @@ public final class DiskCache: DiskCaching {
         store.counters.withLock { counters in
             if found == nil { counters.misses += 1 } else { counters.hits += 1 }
         }
-        guard found == nil, store.searchPaths.withLock({ !$0.isEmpty }) else { return found }
+        guard found == nil, store.searchPlaces.withLock({ !$0.isEmpty }) else { return found }
         let searched = try? await perform(on: reads, priority: priority) { store in store.searchedEntry(forKey: key) }
         return searched ?? nil
     }
@@ -291,17 +264,13 @@ public final class DiskCache: DiskCaching {
 
     /// Learns how full the cache is if no process has noted it, and removes what crashes left behind, in slices.
     func maintain() async {
-        func perform<Result: Sendable>(_ body: @escaping @Sendable (DiskStore) -> Result) async throws(ImageError)
-            -> Result
-        {
+        func perform<Result: Sendable>(
+            _ body: @escaping @Sendable (DiskStore) -> Result
+        ) async throws(ImageError) -> Result {
             try await self.perform(on: upkeep, priority: WorkPriority(.veryLow), body)
         }
         do throws(ImageError) {
-            let areSizesKnown = try await perform { store in
-                store.removeLeftovers()
-                return store.hand.withLock { $0.areSizesKnown }
-            }
-            if !areSizesKnown {
+            if !store.hand.withLock({ $0.areSizesKnown }) {
                 for folder in 0..<EntryName.folders { try await perform { store in store.look(folder: folder) } }
                 try await perform { store in
                     store.hand.withLock { $0.areSizesKnown = true }

@@ -49,13 +49,11 @@ extension DiskStore {
                 guard description.codec == payloadCodec?.identifier else { return .none }
                 let aging = Aging(self)
                 if aging.isExpired(description, modified: status.modified) { return stale(isDamaged: false) }
-                var entry = description.entry
-                entry.data = data.prefix(description.payloadSize)
-                guard let decoded = decoded(entry) else { return stale(isDamaged: true) }
+                guard let decoded = decoded(description.entry(with: data)) else { return stale(isDamaged: true) }
                 // A time in the future is renewed, too: the hand takes it for the oldest.
                 let age = aging.time - status.modified
                 let isOld =
-                    age < -EvictionHand.clockTolerance || age >= aging.tolerance(idleLifetime: entry.idleLifetime)
+                    age < -EvictionHand.clockTolerance || age >= aging.tolerance(idleLifetime: decoded.idleLifetime)
                 if isOld, directory.reasonAgainstWriting == nil { directory.setTime(aging.time, of: name) }
                 return .found(decoded)
             }
@@ -79,21 +77,21 @@ extension DiskStore {
     /// The names of all entries of a source: the source's folder knows them all.
     func names(ofSource source: String, in directory: OpenDirectory) throws(FileError) -> [EntryName] {
         let original = EntryName(source: source)
-        return try directory.names(inFolder: original.folder).filter { $0.source == original.source }
+        return try directory.names(inFolder: original.folder, ofSource: original.source)
     }
 
     /// Reads all files of a folder completely.
-    func verify(folder: Int) -> (CacheVerification, damaged: [StaleFile]) {
-        var (report, stale) = (CacheVerification(), [StaleFile]())
-        guard let directory = openDirectory() else { return (report, stale) }
+    func verify(folder: Int) -> (checked: CacheUsage, damaged: [(StaleFile, ImageKey)]) {
+        var (checked, damaged) = (CacheUsage(), [(StaleFile, ImageKey)]())
+        guard let directory = openDirectory() else { return (checked, damaged) }
         for name in (try? directory.names(inFolder: folder)) ?? [] {
             guard let (_, status, contents) = (try? directory.read(name, for: nil)) ?? nil else { continue }
-            report.checked += CacheUsage(entries: 1, bytes: status.allocatedSize)
+            checked += CacheUsage(entries: 1, bytes: status.allocatedSize)
             guard case .damaged = contents else { continue }
-            report.damaged.append(directory.description(of: name)?.0.key ?? ImageKey(source: name.path))
-            stale.append(StaleFile(name: name, status: status, isDamaged: true))
+            let key = directory.description(of: name)?.0.key ?? ImageKey(source: name.path)
+            damaged.append((StaleFile(name: name, status: status, isDamaged: true), key))
         }
-        return (report, stale)
+        return (checked, damaged)
     }
 }
 

@@ -82,25 +82,40 @@ extension DiskStore {
         forget(directory)
     }
 
-    /// Removes up to `limit` files of what was cleared; true if more may be left. Files that the cache has not named stay there.
+    /// Removes up to `limit` files of what was cleared, and what a crash left beside the entries; true if more may be left. Files that the
+    /// cache has not named stay there.
     func emptyTrash(limit: Int) -> Bool {
         guard let directory = openDirectory(), directory.reasonAgainstWriting == nil else { return false }
         var left = limit
-        for tree in (try? directory.list(".")) ?? []
-        where tree.hasPrefix(Self.trash) && WriterName.isValid(String(tree.dropFirst(Self.trash.count))) {
-            for folder in (try? directory.list(tree)) ?? [] where EntryName.isFolder(folder) {
-                let path = "\(tree)/\(folder)"
-                for file in (try? directory.list(path)) ?? []
-                where EntryName(file) != nil || WriterName.isUnfinished(file) {
-                    guard left > 0 else { return true }
-                    // One that can't be removed doesn't count, so that the caller doesn't try for ever.
-                    if (try? directory.remove("\(path)/\(file)")) != nil { left -= 1 }
-                }
-                try? directory.removeDirectory(path)
+        let bound = time - Self.leftoverAge
+        for name in (try? directory.list(".")) ?? [] {
+            // The writer's name is at the end.
+            guard let period = name.lastIndex(of: "."), WriterName.isValid(String(name[period...].dropFirst())) else {
+                continue
             }
-            try? directory.remove("\(tree)/.tintype")
-            try? directory.removeDirectory(tree)
+            switch name[...period] {
+            case "\(Self.sizesFile).": _ = try? directory.remove(name) { $0.modified < bound }
+            case Self.trash[...]: if !emptyTrash(name, in: directory, &left) { return true }
+            default: break
+            }
         }
         return false
+    }
+
+    /// - Returns: false if files may be left.
+    private func emptyTrash(_ tree: String, in directory: OpenDirectory, _ left: inout Int) -> Bool {
+        for folder in (try? directory.list(tree)) ?? [] where EntryName.isFolder(folder) {
+            let path = "\(tree)/\(folder)"
+            for file in (try? directory.list(path)) ?? [] where EntryName(file) != nil || WriterName.isUnfinished(file)
+            {
+                guard left > 0 else { return false }
+                // One that can't be removed doesn't count, so that the caller doesn't try for ever.
+                if (try? directory.remove("\(path)/\(file)")) != nil { left -= 1 }
+            }
+            try? directory.removeDirectory(path)
+        }
+        try? directory.remove("\(tree)/.tintype")
+        try? directory.removeDirectory(tree)
+        return true
     }
 }

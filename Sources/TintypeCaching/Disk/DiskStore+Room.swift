@@ -6,7 +6,7 @@ extension DiskStore {
     /// The file of the sizes, by which a process knows at once how full the cache is.
     static let sizesFile = "sizes"
     /// The age in microseconds from which an unfinished file is one that a crash left behind.
-    private static let leftoverAge: Int64 = 3_600_000_000
+    static let leftoverAge: Int64 = 3_600_000_000
 
     // MARK: Looking
 
@@ -46,7 +46,7 @@ extension DiskStore {
 
     /// The totals after all folders were listed, so that all sizes are right.
     func countedUsage() -> CacheUsage {
-        guard let directory = directoryOfEntries() else { return CacheUsage() }
+        guard let directory = openDirectory() else { return CacheUsage() }
         for folder in 0..<EntryName.folders {
             look(hand.withLock { $0.visit(folder) }, in: directory, mayRemove: false)
         }
@@ -137,16 +137,5 @@ extension DiskStore {
         let unfinished = "\(Self.sizesFile).\(writer)"
         guard (try? directory.write(data, to: unfinished)) != nil else { return }
         if (try? directory.rename(unfinished, to: Self.sizesFile)) == nil { try? directory.remove(unfinished) }
-    }
-
-    /// Removes what a crash left in the directory beside the entries.
-    func removeLeftovers() {
-        guard let directory = preparedDirectory else { return }
-        let bound = time - Self.leftoverAge
-        let prefix = "\(Self.sizesFile)."
-        for file in (try? directory.list(".")) ?? []
-        where file.hasPrefix(prefix) && WriterName.isValid(String(file.dropFirst(prefix.count))) {
-            _ = try? directory.remove(file) { $0.modified < bound }
-        }
     }
 }

@@ -13,7 +13,7 @@ final class DiskStore: Sendable {
     let path: String
     let payloadCodec: PayloadCodec?
     let limits: Lock<DiskCache.Configuration>
-    let searchPaths = Lock<[DiskCache.SearchPath]>([])
+    let searchPlaces = Lock(SearchPlaces())
     /// The statistics without the totals, which the hand has.
     let counters = Lock(CacheStatistics())
     let hand = Lock(EvictionHand())
@@ -69,12 +69,6 @@ final class DiskStore: Sendable {
             if error.isMissing { return nil }
             throw failure(error, .cacheUnavailable)
         }
-    }
-
-    /// The directory, if it is a cache that has entries to read.
-    func directoryOfEntries() -> OpenDirectory? {
-        guard let directory = openDirectory(), (try? directory.exists(Self.marker)) == true else { return nil }
-        return directory
     }
 
     /// The directory for removals; `nil` if it is certainly no cache.
@@ -171,17 +165,6 @@ final class DiskStore: Sendable {
 
     // MARK: Storing
 
-    /// An entry that is to be written.
-    private struct NewEntry {
-        var name: EntryName
-        var parts: (Data, Data)
-        /// The time of storing.
-        var time: Int64
-
-        /// The space that the file takes on the disk.
-        var size: Int { FileStatus.allocatedSize(parts.0.count + parts.1.count) }
-    }
-
     /// Stores an entry in place of the one under its key, and evicts others while the limits are exceeded.
     ///
     /// The caller's codec has encoded it.
@@ -192,10 +175,8 @@ final class DiskStore: Sendable {
         let trailer = EntryFile.trailer(
             for: entry, key: key, keepsCompleteURL: configuration.keepsCompleteURLs, stored: time,
             codec: payloadCodec?.identifier)
-        let new = NewEntry(name: EntryName(key), parts: (entry.data, trailer), time: time)
-        if let reason = reasonAgainst(new, configuration) {
-            throw ImageError(.cacheWriteFailed, stage: .cache, source: key.source, reason: reason)
-        }
+        let size = FileStatus.allocatedSize(entry.data.count + trailer.count)
+        try check(key, size: size, beside: trailer.count, configuration.capacity)
         // If it was moved away, others look where it was.
         if let known = preparedDirectory, !known.isCurrent { forget(known) }
         var attempts = 0
@@ -203,15 +184,15 @@ final class DiskStore: Sendable {
         while true {
             attempts += 1
             let directory = try directoryForWriting()
-            try keepFree(configuration.minimumFreeSpace, after: new.size, in: directory)
+            try keepFree(configuration.minimumFreeSpace, after: size, in: directory)
             do throws(FileError) {
-                try write(new, in: directory)
+                try write(EntryName(key), (entry.data, trailer), time: time, size: size, in: directory)
                 return counters.withLock { $0.stores += 1 }
             } catch {
                 if error.isDiskFull, configuration.minimumFreeSpace.bytes > 0, !hasFreed {
                     // Files, or the user's quota, may have run out, which the free space doesn't tell.
                     hasFreed = true
-                    evict(in: directory, freeing: max(new.size, min(usage.bytes / 20, 1 << 20)))
+                    evict(in: directory, freeing: max(size, min(usage.bytes / 20, 1 << 20)))
                     // Where files have run out, folders take them, too.
                     for folder in 0..<EntryName.folders { try? directory.removeDirectory(EntryName.folderPath(folder)) }
                 } else {
@@ -233,31 +214,38 @@ final class DiskStore: Sendable {
         }
     }
 
-    /// The reason why an entry can never be stored.
-    private func reasonAgainst(_ new: NewEntry, _ configuration: DiskCache.Configuration) -> String? {
-        if new.parts.1.count > EntryFile.maximumDescription {
-            return "the data beside the image takes \(ByteCount(new.parts.1.count)), more than "
-                + "\(ByteCount(EntryFile.maximumDescription))"
+    /// Refuses an entry that can never be stored.
+    private func check(
+        _ key: ImageKey, size: Int, beside trailer: Int, _ capacity: ByteCount
+    ) throws(ImageError) {
+        let reason: String
+        if trailer > EntryFile.maximumDescription {
+            reason =
+                "the data beside the image takes \(ByteCount(trailer)), more than \(ByteCount(EntryFile.maximumDescription))"
+        } else if size > capacity.bytes {
+            reason = "the entry takes \(ByteCount(size)), more than the capacity of the whole disk cache, \(capacity)"
+        } else {
+            return
         }
-        guard new.size > configuration.capacity.bytes else { return nil }
-        return "the entry takes \(ByteCount(new.size)), more than the capacity of the whole disk cache, "
-            + "\(configuration.capacity)"
+        throw ImageError(.cacheWriteFailed, stage: .cache, source: key.source, reason: reason)
     }
 
-    private func write(_ new: NewEntry, in directory: OpenDirectory) throws(FileError) {
+    private func write(
+        _ name: EntryName, _ parts: (Data, Data), time: Int64, size: Int, in directory: OpenDirectory
+    ) throws(FileError) {
         func write() throws(FileError) -> Int? {
-            try directory.write(new.name, writer: writer, parts: new.parts, time: new.time)
+            try directory.write(name, writer: writer, parts: parts, time: time)
         }
         let replaced: Int?
         do throws(FileError) {
             replaced = try write()
         } catch {
             guard error.isMissing, try directory.exists(Self.marker) else { throw error }
-            try directory.makeFolder(EntryName.folderPath(new.name.folder))
+            try directory.makeFolder(EntryName.folderPath(name.folder))
             replaced = try write()
         }
         guard let replaced else { return }
-        let visit = hand.withLock { $0.noteStore(of: new.size, replacing: replaced, in: new.name.folder) }
+        let visit = hand.withLock { $0.noteStore(of: size, replacing: replaced, in: name.folder) }
         if let visit { look(visit, in: directory) }
         evict(in: directory)
     }

@@ -76,6 +76,13 @@ enum EntryFile {
         var codec: String?
         var payloadSize: Int
 
+        /// The entry with its bytes, from the whole file.
+        func entry(with file: Data) -> DiskCacheEntry {
+            var entry = entry
+            entry.data = file.prefix(payloadSize)
+            return entry
+        }
+
         /// Returns true if the entry belongs to a key.
         func belongs(to key: ImageKey) -> Bool {
             digest == KeyDigest(key) && self.key.variant == key.variant
@@ -184,11 +191,11 @@ enum EntryFile {
         let (imageProperties, response) = (reader.data() ?? nil, reader.data() ?? nil)
         var validators = CacheValidators(entityTag: entityTag, lastModified: lastModified)
         if let owner = reader.string() ?? nil, !owner.isEmpty { validators.owner = owner }
-        let entry = DiskCacheEntry(
+        var entry = DiskCacheEntry(
             data: Data(), created: Date(cacheTime: created), expires: expires == .max ? nil : Date(cacheTime: expires),
             mimeType: mimeType, validators: validators.isEmpty ? nil : validators, extendedData: extendedData,
-            idleLifetime: lifetime == .max ? nil : .microseconds(lifetime), imageProperties: imageProperties,
-            response: response.flatMap { StoredResponse(encoded: $0) })
+            idleLifetime: lifetime == .max ? nil : .microseconds(lifetime), imageProperties: imageProperties)
+        entry.response = response.flatMap { StoredResponse(encoded: $0) }
         return Description(
             key: found, isKeyComplete: flags & 1 != 0, digest: digest, stored: stored, entry: entry,
             codec: codec, payloadSize: footer.payloadSize)

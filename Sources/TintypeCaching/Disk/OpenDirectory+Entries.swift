@@ -1,4 +1,3 @@
-internal import CLinux
 internal import FoundationEssentials
 internal import Glibc
 
@@ -7,14 +6,17 @@ extension OpenDirectory {
     /// The size above which the end of a file has to tell that it is one of an entry, before it is read. A damaged size would cost its memory.
     private static let largestUnchecked = 64 << 20
 
-    /// The names of the entries in a folder.
-    func names(inFolder folder: Int) throws(FileError) -> [EntryName] {
+    /// The names of the entries in a folder, or only of those of a source. A folder may have thousands, so no text is made of them.
+    func names(inFolder folder: Int, ofSource source: UInt128? = nil) throws(FileError) -> [EntryName] {
+        var names: [EntryName] = []
         do throws(FileError) {
-            return try list(EntryName.folderPath(folder)).compactMap { EntryName($0) }
+            try forEachName(in: EntryName.folderPath(folder)) { _, text, _ in
+                if let name = EntryName(text), source == nil || name.source == source { names.append(name) }
+            }
         } catch {
             guard error.isMissing else { throw error }
-            return []
         }
+        return names
     }
 
     /// Reads and verifies the file of an entry; `nil` if there is none.
@@ -25,26 +27,18 @@ extension OpenDirectory {
     func read(
         _ name: EntryName, for key: ImageKey?, withoutWaiting limit: Int? = nil
     ) throws(FileError) -> (data: Data, status: FileStatus, contents: EntryFile.Contents)? {
-        do throws(FileError) {
-            let file = try name.withPath { path throws(FileError) in try read(path, withoutWaiting: limit) }
-            return file.map { data, status in
-                (data, status, data.withUnsafeBytes { EntryFile.contents($0, key: key) })
-            }
-        } catch {
-            // The medium is bad.
-            guard limit == nil, error.code == EIO, let status = try? status(name.path), status.isRegular else {
-                throw error
-            }
-            return (Data(), status, .damaged)
+        let file = try name.withPath { path throws(FileError) in try read(path, withoutWaiting: limit) }
+        return file.map { data, status in
+            (data, status, data.withUnsafeBytes { EntryFile.contents($0, key: key) })
         }
     }
 
-    /// Reads a file; `nil` if there is none. Files of other users, except for the owner of the directory, are none.
+    /// Reads a file; `nil` if there is none. Files of other users, except for the owner of the directory, are none. Where the medium is bad, a
+    /// file is empty.
     func read(
         _ path: UnsafePointer<CChar>, withoutWaiting limit: Int? = nil
     ) throws(FileError) -> (data: Data, status: FileStatus)? {
         func failure(_ code: Int32 = errno) -> FileError { FileError("read", String(cString: path), code) }
-        try check(limit == nil ? "read" : "read at once", String(cString: path))
         let file = openForReading(path, cached: limit != nil)
         guard file >= 0 else {
             guard errno == ENOENT else { throw failure() }
@@ -52,28 +46,31 @@ extension OpenDirectory {
         }
         defer { close(file) }
         guard let status = FileStatus(of: file) else { throw failure() }
-        guard status.isRegular else { throw failure(EIO) }
+        guard status.isRegular else { throw failure(EINVAL) }
         guard status.owner == owner || status.owner == geteuid() else { return nil }
-        if let limit {
-            guard status.size <= limit, let data = OpenFile.cachedContents(of: file, count: status.size) else {
-                throw failure(EAGAIN)
+        do throws(FileError) {
+            try check(limit == nil ? "read" : "read at once", String(cString: path))
+            if let limit {
+                guard status.size <= limit, let data = OpenFile.cachedContents(of: file, count: status.size) else {
+                    throw failure(EAGAIN)
+                }
+                return (data, status)
             }
+            let end = max(0, status.size - EntryFile.footerSize)
+            if status.size > Self.largestUnchecked {
+                guard let footer = OpenFile.contents(of: file, from: end, count: EntryFile.footerSize) else {
+                    throw failure()
+                }
+                let isWhole = footer.withUnsafeBytes { EntryFile.Footer($0, fileSize: status.size) } != nil
+                if !isWhole { return (footer, status) }
+            }
+            guard let data = OpenFile.contents(of: file, count: status.size) else { throw failure() }
             return (data, status)
-        }
-        if status.size > Self.largestUnchecked {
-            let count = EntryFile.footerSize
-            guard let end = OpenFile.contents(of: file, from: status.size - count, count: count) else {
-                throw failure()
-            }
-            let isWhole = end.withUnsafeBytes { EntryFile.Footer($0, fileSize: status.size) } != nil
-            if !isWhole { return (end, status) }
-        }
-        guard let data = OpenFile.contents(of: file, count: status.size) else {
-            // The medium is bad. The status is of the file that was read: another may have its name by now.
-            guard errno == EIO else { throw failure() }
+        } catch {
+            // The status is of the file that was read: another may have its name by now.
+            guard limit == nil, error.code == EIO else { throw error }
             return (Data(), status)
         }
-        return (data, status)
     }
 
     /// Reads the description of an entry, without its payload; `nil` if it can't be read, is damaged, or of a newer version.
@@ -104,25 +101,19 @@ extension OpenDirectory {
     ) throws(FileError) -> Int? {
         try check("write", name.path)
         return try name.withPath(writer: writer) { unfinished throws(FileError) in
-            var (code, old) = (write(parts, to: unfinished, time: time), 0)
+            var code = write(parts, to: unfinished, time: time)
+            var old: FileStatus?
             if code == 0 {
-                (code, old) = name.withPath { rename(unfinished, toEntry: $0) }
-                if code == 0 { return old }
+                code = name.withPath { path -> Int32 in
+                    old = FileStatus(of: path, in: descriptor)
+                    return renameat(descriptor, unfinished, descriptor, path) == 0 ? 0 : errno
+                }
+                if code == 0 { return old?.allocatedSize ?? 0 }
                 if code == ENOENT { return nil }
                 unlinkat(descriptor, unfinished, 0)
             }
             throw FileError("write", name.path, code)
         }
-    }
-
-    /// - Returns: zero or the number of the error, and the size of the file that was replaced, or zero.
-    private func rename(_ path: UnsafePointer<CChar>, toEntry newPath: UnsafePointer<CChar>) -> (Int32, Int) {
-        if tintype_rename_new(descriptor, path, newPath) == 0 { return (0, 0) }
-        // Some file systems can't rename without replacing.
-        guard errno == EEXIST || errno == EINVAL || errno == ENOSYS else { return (errno, 0) }
-        let old = FileStatus(of: newPath, in: descriptor)
-        guard renameat(descriptor, path, descriptor, newPath) == 0 else { return (errno, 0) }
-        return (0, old?.allocatedSize ?? 0)
     }
 
     /// Sets the time of the last use of an entry, in microseconds since 1970. An entry that was stored meanwhile gets it, too, which changes

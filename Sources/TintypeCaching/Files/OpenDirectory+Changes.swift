@@ -3,7 +3,8 @@ internal import Glibc
 
 /// Listing, creating, renaming, and removing files.
 extension OpenDirectory {
-    /// Opens the folder that a path is in, and calls a closure with it and the last component.
+    /// Calls a closure with the open folder of a path, and the last component. The system has no calls that both change a folder and follow no
+    /// link on the way there.
     private func withFolder(
         of path: String, _ operation: String, _ body: (Int32, String) -> Bool
     ) throws(FileError) {
@@ -26,7 +27,8 @@ extension OpenDirectory {
     func write(_ parts: (Data, Data), to path: UnsafePointer<CChar>, time: Int64? = nil) -> Int32 {
         let file = open(path, flags: O_WRONLY | O_CREAT | O_TRUNC, mode: 0o600)
         guard file >= 0 else { return errno }
-        var code = OpenFile.write(parts, to: file)
+        var code = OpenFile.write(parts.0, to: file)
+        if code == 0 { code = OpenFile.write(parts.1, to: file) }
         // The program's clock counts, not the file system's.
         if code == 0, let time, let status = FileStatus(of: file),
             abs(status.modified - time) > EvictionHand.clockTolerance
@@ -79,22 +81,12 @@ extension OpenDirectory {
 
     // MARK: Looking
 
-    /// The status of a file, or of a link itself.
-    func status(_ path: String) throws(FileError) -> FileStatus {
-        try check("look at", path)
-        guard let status = FileStatus(of: path, in: descriptor) else { throw FileError("look at", path) }
-        return status
-    }
-
     /// Returns true if there is a file, and false only if there is certainly none.
     func exists(_ path: String) throws(FileError) -> Bool {
-        do throws(FileError) {
-            _ = try status(path)
-            return true
-        } catch {
-            guard error.isMissing else { throw error }
-            return false
-        }
+        try check("look at", path)
+        if FileStatus(of: path, in: descriptor) != nil { return true }
+        guard errno == ENOENT else { throw FileError("look at", path) }
+        return false
     }
 
     /// The names in a folder, without `.` and `..`.
@@ -116,7 +108,8 @@ extension OpenDirectory {
         }
     }
 
-    private func forEachName(
+    /// Calls a closure with each name in a folder but `.` and `..`, and the type of the file where the file system tells it.
+    func forEachName(
         in path: String, _ body: (_ folder: Int32, _ name: UnsafePointer<CChar>, _ type: Int) -> Void
     ) throws(FileError) {
         try check("list", path)

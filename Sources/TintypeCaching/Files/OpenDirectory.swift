@@ -39,7 +39,7 @@ final class OpenDirectory: Sendable {
         return false
     }
 
-    static func open(_ path: String, faults: FileFaults?) throws(FileError) -> OpenDirectory {
+    static func open(_ path: String, faults: FileFaults? = nil) throws(FileError) -> OpenDirectory {
         if let code = faults?("open directory", path) { throw FileError("open directory", path, code) }
         let file = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard file >= 0 else { throw FileError("open directory", path) }

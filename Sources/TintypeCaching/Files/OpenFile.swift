@@ -32,29 +32,18 @@ enum OpenFile {
         return Data(bytesNoCopy: memory, count: count, deallocator: .free)
     }
 
-    /// Writes two parts, one after the other.
+    /// Writes bytes completely.
     /// - Returns: zero, or the number of the error.
-    static func write(_ parts: (Data, Data), to file: Int32) -> Int32 {
-        parts.0.withUnsafeBytes { first in
-            parts.1.withUnsafeBytes { second in
-                var rest = [first, second]
-                while !rest.isEmpty {
-                    let vectors = rest.map {
-                        iovec(iov_base: UnsafeMutableRawPointer(mutating: $0.baseAddress), iov_len: $0.count)
-                    }
-                    var written = writev(file, vectors, Int32(vectors.count))
-                    if written < 0, errno == EINTR { continue }
-                    guard written >= 0 else { return errno }
-                    let isStuck = written == 0
-                    while let part = rest.first, written >= part.count {
-                        written -= part.count
-                        rest.removeFirst()
-                    }
-                    if isStuck, !rest.isEmpty { return ENOSPC }
-                    if let part = rest.first { rest[0] = UnsafeRawBufferPointer(rebasing: part[written...]) }
-                }
-                return 0
+    static func write(_ data: Data, to file: Int32) -> Int32 {
+        data.withUnsafeBytes { bytes in
+            var rest = bytes
+            while !rest.isEmpty {
+                let count = Glibc.write(file, rest.baseAddress, rest.count)
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { return count == 0 ? ENOSPC : errno }
+                rest = UnsafeRawBufferPointer(rebasing: rest[count...])
             }
+            return 0
         }
     }
 

@@ -31,20 +31,6 @@ public struct ImageKey: Hashable, Sendable, CustomStringConvertible, Expressible
     /// The key of the source's original.
     public var original: ImageKey { variant.isOriginal ? self : ImageKey(source: source) }
 
-    /// Returns the key for the image under this key, decoded with the given options; this key itself for the default options.
-    /// - Parameter options: the options for decoding.
-    public func decoded(with options: DecodeOptions) -> ImageKey {
-        guard options != DecodeOptions() else { return self }
-        let made = ImageVariant(options)
-        guard !made.isOriginal else { return self }
-        return ImageKey(
-            source: source,
-            variant: variant.isOriginal ? made : ImageVariant(description: "\(variant);\(made)"))
-    }
-
-    /// The last component of the source's path, whose extension may tell the format.
-    var name: String { FileName.last(of: source) }
-
     /// The source and the variant, without user info and query values of a URL.
     public var description: String {
         let source = URLDescription.redacted(source)

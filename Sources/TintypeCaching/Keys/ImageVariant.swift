@@ -3,7 +3,7 @@ public struct ImageVariant: Hashable, Sendable, CustomStringConvertible {
     /// The canonical spelling, such as `fit=400x300;transform=blur(8.0)`; empty for the original.
     public let description: String
 
-    /// Creates a variant from its canonical spelling, as read from a cache's index.
+    /// Creates a variant from its canonical spelling, as a cache has it.
     package init(description: String) { self.description = description }
 
     /// The source as it came, decoded at its full size.
@@ -12,45 +12,19 @@ public struct ImageVariant: Hashable, Sendable, CustomStringConvertible {
     /// True if this is the source as it came.
     public var isOriginal: Bool { description.isEmpty }
 
-    /// Creates the variant of decoding, and then transforming, a source.
+    /// The variant of decoding, transforming, and encoding a source.
     ///
-    /// - Parameters:
-    ///   - options: The options for decoding the source.
-    ///   - transformer: The transformer that is applied afterwards.
-    public init(_ options: DecodeOptions, transformer: (any ImageTransformer)? = nil) {
-        self.init(options, Extras(transformer: transformer))
-    }
-
-    /// The parts of a request that change pixels, besides its decode options.
-    package struct Extras {
-        var transformer: (any ImageTransformer)?
-        /// True if the transformer is applied to the frames of animations.
-        var transformsAnimatedImages = false
-        /// True if the transformer is applied to vector images.
-        var transformsVectorImages = false
-        /// The identifier of the request's own coder.
-        var coder: String?
-        /// Distinguishes a coder without an identifier; 0 for none.
-        var coderToken = 0
-        /// The encoding of a stored variant; `nil` if it isn't stored.
-        var encoding: EncodeOptions?
-
-        package init(
-            transformer: (any ImageTransformer)? = nil, transformsAnimatedImages: Bool = false,
-            transformsVectorImages: Bool = false, coder: String? = nil, coderToken: Int = 0,
-            encoding: EncodeOptions? = nil
-        ) {
-            self.transformer = transformer
-            self.transformsAnimatedImages = transformsAnimatedImages
-            self.transformsVectorImages = transformsVectorImages
-            self.coder = coder
-            self.coderToken = coderToken
-            self.encoding = encoding
-        }
-    }
-
     /// Every part is `name` or `name=value`; values are escaped, so that the parts can be told apart again.
-    package init(_ options: DecodeOptions, _ extras: Extras) {
+    /// - Parameters:
+    ///   - transformsAnimatedImages: True if the transformer is applied to the frames of animations.
+    ///   - transformsVectorImages: True if the transformer is applied to vector images.
+    ///   - coder: The identifier of the request's own coder.
+    ///   - coderToken: Distinguishes a coder without an identifier; 0 for none.
+    ///   - encoding: The encoding of a stored variant; `nil` if it isn't stored.
+    package init(
+        _ options: DecodeOptions, transformer: (any ImageTransformer)? = nil, transformsAnimatedImages: Bool = false,
+        transformsVectorImages: Bool = false, coder: String? = nil, coderToken: Int = 0, encoding: EncodeOptions? = nil
+    ) {
         var parts: [String] = []
         if let box = options.thumbnailSize, !box.isEmpty {
             let mode = options.coversThumbnailSize ? "cover" : options.preservesAspectRatio ? "fit" : "stretch"
@@ -67,15 +41,15 @@ public struct ImageVariant: Hashable, Sendable, CustomStringConvertible {
         if options.scale != 1 { parts.append("scale=\(options.scale)") }
         if let hint = options.formatHint { parts.append("as=\(VariantText.escaped(hint.rawValue))") }
         for settings in options.formatSettings.cacheKeys { parts.append("decode=\(VariantText.escaped(settings))") }
-        if let coder = extras.coder { parts.append("coder=\(VariantText.escaped(coder))") }
-        if extras.coderToken != 0 { parts.append("coder#\(extras.coderToken)") }
-        if let keys = extras.transformer?.componentKeys, !keys.isEmpty {
-            let name = extras.transformsAnimatedImages ? "transformFrames" : "transform"
+        if let coder { parts.append("coder=\(VariantText.escaped(coder))") }
+        if coderToken != 0 { parts.append("coder#\(coderToken)") }
+        if let keys = transformer?.componentKeys, !keys.isEmpty {
+            let name = transformsAnimatedImages ? "transformFrames" : "transform"
             parts.append("\(name)=\(keys.map(VariantText.escaped).joined(separator: "|"))")
-            if extras.transformsVectorImages { parts.append("transformVectors") }
+            if transformsVectorImages { parts.append("transformVectors") }
         }
         // An original is stored as it came, without encoding.
-        if !parts.isEmpty, let encoding = extras.encoding?.cacheKey, !encoding.isEmpty {
+        if !parts.isEmpty, let encoding = encoding?.cacheKey, !encoding.isEmpty {
             parts.append("encode=\(VariantText.escaped(encoding))")
         }
         description = parts.joined(separator: ";")

@@ -10,41 +10,38 @@ struct Room {
 /// Decides which entry of a memory cache to evict next: by SIEVE, or by LRU where that works better.
 ///
 /// - **SIEVE** (Zhang et al., 2024): new entries join a queue. A hand moves through it from the oldest entry to the newest. It evicts
-///   the first entry without credit, and takes a credit from each entry that it passes. Each use gives an entry a credit, up to
-///   three.
+///   the first entry without visits, and takes a visit from each entry that it passes. Each use is a visit; three at most count.
 /// - A second list is in the order of last use. It is split where a plain LRU cache would be full: LRU would hold the *recent* entries and
-///   would have dropped the *stale* entries. The recent part also has evicted entries (*ghosts*). A ghost that is stored again keeps its
-///   credit.
+///   would have dropped the *stale* entries. The recent part also has entries that were evicted; such an entry that is stored again keeps
+///   its visits.
 /// - So each miss and each hit tells how LRU would have done. While LRU would have cost less, the oldest stale entry is evicted instead
 ///   (``LossComparison``).
 /// - A new entry that needs more than a quarter of the capacity is evicted before any other. If it is soon stored again, it stays.
 ///
-/// With ``MemoryCache/Policy/leastRecentlyUsed``, ghosts aren't kept, and the entry at the end of the second list is evicted.
+/// With ``MemoryCache/Policy/leastRecentlyUsed``, the order keeps no evicted entries, and the last entry of the second list goes.
 ///
 /// `Documentation/development/cache-policy.md` has the measurements.
 ///
-/// - Complexity: a use is O(1), everything else O(1), amortized. About 100 bytes for each entry. Ghosts are at most as large as the cache.
+/// - Complexity: a use is O(1), everything else O(1), amortized. About 100 bytes for each entry, present or evicted.
 struct EvictionOrder {
     private struct Node {
         var digest: UInt64
         var bytes: Int
-        var credit: UInt8 = 0
-        /// False for a ghost.
-        var isHeld = true
+        var visits: UInt8 = 0
+        /// False for an entry that was evicted.
+        var isPresent = true
         /// True if LRU would hold it.
         var isRecent = false
     }
 
-    private static let mostCredit: UInt8 = 3
+    private static let mostVisits: UInt8 = 3
 
-    /// Ghosts remain until the next store after the policy has changed.
     var policy: MemoryCache.Policy
-    /// The limits of the cache.
     var room: Room
 
     private var nodes: [Node] = []
     private var free: [Slot] = []
-    private var ghosts: [UInt64: Slot] = [:]
+    private var evicted: [UInt64: Slot] = [:]
     private var arrivalLinks = SlotLinks()
     private var arrivals = SlotList()
     private var hand = SlotList.end
@@ -70,7 +67,7 @@ struct EvictionOrder {
         for list in [recent, stale] {
             var slot = list.first
             while slot != SlotList.end {
-                if nodes[slot].isHeld { slots.append(slot) }
+                if nodes[slot].isPresent { slots.append(slot) }
                 slot = useLinks.next(after: slot)
             }
         }
@@ -85,15 +82,15 @@ struct EvictionOrder {
     mutating func insert(_ digest: UInt64, bytes: Int) -> Slot {
         let bytes = max(1, bytes)
         let time = LossComparison.timeOfMiss(bytes: bytes)
-        let ghost = ghosts.removeValue(forKey: digest)
+        let earlier = evicted.removeValue(forKey: digest)
         var node = Node(digest: digest, bytes: bytes)
-        if let ghost {
-            node.credit = min(Self.mostCredit, nodes[ghost].credit + 1)
-            forget(ghost)
+        if let earlier {
+            node.visits = min(Self.mostVisits, nodes[earlier].visits + 1)
+            forget(earlier)
         }
         let slot = makeSlot(node)
         fill += time
-        comparison.missed(time, byPolicy: true, byLRU: ghost == nil, fill: fill)
+        comparison.missed(time, byPolicy: true, byLRU: earlier == nil, fill: fill)
         arrivalLinks.prepend(slot, to: &arrivals)
         becomeRecent(slot)
         return slot
@@ -113,7 +110,7 @@ struct EvictionOrder {
     /// Records a use of an entry.
     @inline(__always)
     mutating func use(_ slot: Slot) {
-        if nodes[slot].credit < Self.mostCredit { nodes[slot].credit += 1 }
+        if nodes[slot].visits < Self.mostVisits { nodes[slot].visits += 1 }
         if nodes[slot].isRecent { useLinks.moveToFront(slot, of: &recent) } else { useStale(slot) }
     }
 
@@ -137,8 +134,8 @@ struct EvictionOrder {
     private mutating func limitRecent(to room: Room) {
         while recentBytes > room.bytes || recent.count > room.count, !recent.isEmpty {
             let slot = recent.last
-            guard nodes[slot].isHeld else {
-                ghosts[nodes[slot].digest] = nil
+            guard nodes[slot].isPresent else {
+                evicted[nodes[slot].digest] = nil
                 forget(slot)
                 continue
             }
@@ -162,8 +159,8 @@ struct EvictionOrder {
         guard let slot = victim(room, newcomer) else { return nil }
         leave(slot)
         if policy == .adaptive, nodes[slot].isRecent {
-            nodes[slot].isHeld = false
-            ghosts[nodes[slot].digest] = slot
+            nodes[slot].isPresent = false
+            evicted[nodes[slot].digest] = slot
         } else {
             forget(slot)
         }
@@ -174,13 +171,13 @@ struct EvictionOrder {
         guard !arrivals.isEmpty else { return nil }
         if !stale.isEmpty, policy == .leastRecentlyUsed || comparison.prefersLRU { return stale.last }
         if policy == .leastRecentlyUsed {
-            forgetGhosts()
+            forgetEvicted()
             return recent.last
         }
-        if let newcomer, nodes[newcomer].bytes > room.bytes / 4, nodes[newcomer].credit == 0 { return newcomer }
+        if let newcomer, nodes[newcomer].bytes > room.bytes / 4, nodes[newcomer].visits == 0 { return newcomer }
         var slot = hand == SlotList.end ? arrivals.last : hand
-        while nodes[slot].credit > 0 {
-            nodes[slot].credit -= 1
+        while nodes[slot].visits > 0 {
+            nodes[slot].visits -= 1
             slot = arrivalLinks.previous(before: slot)
             if slot == SlotList.end { slot = arrivals.last }
         }
@@ -196,12 +193,12 @@ struct EvictionOrder {
         fill = arrivals.isEmpty ? 0 : max(0, fill - LossComparison.timeOfMiss(bytes: nodes[slot].bytes))
     }
 
-    private mutating func forgetGhosts() {
-        for slot in ghosts.values { forget(slot) }
-        ghosts = [:]
+    private mutating func forgetEvicted() {
+        for slot in evicted.values { forget(slot) }
+        evicted = [:]
     }
 
-    /// Frees a slot that is in neither the queue nor the table of ghosts.
+    /// Frees a slot that is in neither the queue nor the table of evicted entries.
     private mutating func forget(_ slot: Slot) {
         unlinkUse(slot)
         free.append(slot)

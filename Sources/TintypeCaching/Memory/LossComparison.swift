@@ -1,20 +1,19 @@
 /// A comparison of the cost of a policy's misses with the cost that LRU would have had. Older misses count less.
 ///
-/// It decides which of the two is followed: the policy, until it has cost 1 % more than LRU would have; then LRU, until most of
-/// that loss is forgotten. So no sequence of requests costs much more than with LRU, and the policy gets another chance when
-/// the requests change.
+/// The policy is followed until it has cost 1 % more than LRU would have; then LRU, until most of that loss is forgotten. So no sequence of
+/// requests costs much more than with LRU, and the policy gets another chance when the requests change.
 struct LossComparison {
-    /// The excess cost, relative to LRU, that ends the policy.
+    /// The excess, relative to LRU's loss, that ends the policy.
     private static let tolerance = 0.01
     /// The fraction of the tolerance below which the policy is tried again.
-    private static let pardon = 0.25
+    private static let retryThreshold = 0.25
     /// The largest advantage that is counted, so that a long good phase does not offset a long bad phase.
-    private static let credit = 0.02
+    private static let largestAdvantage = 0.02
     /// The number of fills of the cache that make it forget about two thirds of past misses.
     private static let memory = 40.0
 
-    /// The cost of the policy's misses in excess of LRU's misses.
-    private var regret = 0.0
+    /// The cost of the policy's misses beyond LRU's.
+    private var excess = 0.0
     private var lossOfLRU = 0.0
     private(set) var prefersLRU = false
 
@@ -24,14 +23,12 @@ struct LossComparison {
     /// Records a request that was a miss for the policy, for LRU, or for both.
     /// - Parameters:
     ///   - time: the cost of the miss, in milliseconds.
-    ///   - byPolicy: true if the policy missed.
-    ///   - byLRU: true if LRU would have missed.
     ///   - fill: the time to load everything that the cache holds.
     mutating func missed(_ time: Double, byPolicy: Bool, byLRU: Bool, fill: Double) {
-        let kept = 1 - time / (Self.memory * max(fill, time))
-        lossOfLRU = lossOfLRU * kept + (byLRU ? time : 0)
-        regret = regret * kept + (byPolicy ? time : 0) - (byLRU ? time : 0)
-        regret = max(regret, -Self.credit * lossOfLRU)
-        prefersLRU = regret > Self.tolerance * lossOfLRU * (prefersLRU ? Self.pardon : 1)
+        let remembered = 1 - time / (Self.memory * max(fill, time))
+        lossOfLRU = lossOfLRU * remembered + (byLRU ? time : 0)
+        excess = excess * remembered + (byPolicy ? time : 0) - (byLRU ? time : 0)
+        excess = max(excess, -Self.largestAdvantage * lossOfLRU)
+        prefersLRU = excess > Self.tolerance * lossOfLRU * (prefersLRU ? Self.retryThreshold : 1)
     }
 }

@@ -15,19 +15,14 @@ extension MemoryCache {
         public var timeToLive: Duration?
         /// The order of eviction.
         public var policy: Policy
-        /// The largest number of images in each class of sizes, in addition to the other limits; empty for no limit. An image
-        /// belongs to the smallest class that it fits in. Images that are larger than every class aren't stored. A full class
-        /// evicts its least recently used image under every policy.
+        /// The largest number of images up to a size, in addition to the other limits; empty for no limit. An image belongs to the smallest
+        /// class that it fits in. Images that are larger than every class aren't stored. A full class evicts its least recently used
+        /// image under every policy.
         ///
         /// ```swift
-        /// configuration.sizeClasses = [
-        ///     .init(upTo: .kilobytes(100), count: 100), .init(upTo: .kilobytes(500), count: 50),
-        ///     .init(upTo: .megabytes(1), count: 10),
-        /// ]
+        /// configuration.sizeClasses = [.kilobytes(100): 100, .kilobytes(500): 50, .megabytes(1): 10]
         /// ```
-        public var sizeClasses: [SizeClass]
-        /// The capacity that remains under memory pressure.
-        public var watermarks: Watermarks
+        public var sizeClasses: [ByteCount: Int]
         /// True to still find evicted images while another part of the program holds them; this is the default.
         public var keepsWeakReferences: Bool
 
@@ -36,7 +31,7 @@ extension MemoryCache {
         public init(
             capacity: ByteCount? = nil, capacityAfterPurge: ByteCount? = nil, maximumCount: Int? = nil,
             maximumEntryBytes: ByteCount? = nil, timeToLive: Duration? = nil, policy: Policy = .adaptive,
-            sizeClasses: [SizeClass] = [], watermarks: Watermarks = Watermarks(), keepsWeakReferences: Bool = true
+            sizeClasses: [ByteCount: Int] = [:], keepsWeakReferences: Bool = true
         ) {
             self.capacity = capacity ?? .memoryCacheDefault
             self.capacityAfterPurge = capacityAfterPurge
@@ -45,7 +40,6 @@ extension MemoryCache {
             self.timeToLive = timeToLive
             self.policy = policy
             self.sizeClasses = sizeClasses
-            self.watermarks = watermarks
             self.keepsWeakReferences = keepsWeakReferences
         }
     }
@@ -59,51 +53,12 @@ extension MemoryCache {
         /// Evicts the least recently used images.
         case leastRecentlyUsed
     }
-
-    /// A limit on the number of images up to a size.
-    public struct SizeClass: Sendable, Hashable {
-        /// The largest image of the class.
-        public var upTo: ByteCount
-        /// The largest number of images in the class.
-        public var count: Int
-
-        /// Creates a size class. Each parameter sets the property of the same name.
-        public init(upTo: ByteCount, count: Int) {
-            self.upTo = upTo
-            self.count = count
-        }
-    }
-
-    /// The fractions of the capacity, from 0 to 1, that remain at each level of memory pressure.
-    public struct Watermarks: Sendable, Hashable {
-        /// The fraction that remains at ``MemoryPressure/Level/warning``.
-        public var warning: Double
-        /// The fraction that remains at ``MemoryPressure/Level/critical``.
-        public var critical: Double
-
-        /// Creates watermarks. Each parameter sets the property of the same name.
-        public init(warning: Double = 0.5, critical: Double = 0.1) {
-            self.warning = warning
-            self.critical = critical
-        }
-
-        /// Returns the fraction that remains at a level.
-        /// - Parameter level: the level of memory pressure.
-        public func fraction(at level: MemoryPressure.Level) -> Double {
-            let fraction =
-                switch level {
-                case .warning: warning
-                case .critical: critical
-                }
-            return fraction >= 0 ? min(fraction, 1) : 0
-        }
-    }
 }
 
 extension MemoryCache.Configuration {
     /// The limits of all images together.
     var room: Room { Room(bytes: max(0, capacity.bytes), count: max(0, maximumCount ?? .max)) }
-    var largestSizeClass: ByteCount? { sizeClasses.map(\.upTo).max() }
+    var largestSizeClass: ByteCount? { sizeClasses.keys.max() }
 }
 
 extension ByteCount {

@@ -85,14 +85,13 @@ public final class MemoryCache: MemoryCaching {
 
     public func trim(to bytes: ByteCount) { change { $0.trim(to: bytes.bytes) } }
 
-    /// Purges images until the ``Configuration/watermarks`` for this level of memory pressure hold.
+    /// Purges images until the others use at most half of the capacity under a warning, and a tenth under critical memory pressure.
     /// - Parameter level: the level of memory pressure.
     public func trim(_ level: MemoryPressure.Level) {
         change { store in
             // For a cache without a capacity, the fraction applies to its present size.
             let capacity = store.limits.capacity == .unlimited ? store.statistics.bytes : store.limits.capacity.bytes
-            let fraction = store.limits.watermarks.fraction(at: level)
-            store.trim(to: Int(exactly: (Double(capacity) * fraction).rounded()) ?? .max)
+            store.trim(to: capacity / (level == .warning ? 2 : 10))
         }
     }
 
@@ -111,27 +110,15 @@ public final class MemoryCache: MemoryCaching {
     private func time() -> Int64 { now().inNanoseconds }
 
     /// The number of entries with only a weak reference to their image; for tests.
-    var heldCount: Int { state.withLock { $0.heldCount } }
+    var evictedCount: Int { state.withLock { $0.evictedCount } }
 
-    /// Changes the state. Discarded images are released after the lock, because freeing their memory takes another lock and can
-    /// take long.
+    /// Changes the state. Images are released after the lock, because freeing their memory takes another lock and can take long.
     private func change<Result: Sendable>(_ body: (inout MemoryStore) -> Result) -> Result {
-        let (result, discarded) = state.withLock { store in
+        var released: [Image.Storage] = []
+        return state.withLock { store in
             let result = body(&store)
-            return (result, store.takeDiscarded())
+            swap(&released, &store.released)
+            return result
         }
-        _ = discarded
-        return result
-    }
-}
-
-extension MemoryStore {
-    /// Returns the images to release; free of cost if there are none.
-    @inline(__always)
-    fileprivate mutating func takeDiscarded() -> [Image.Storage] {
-        guard !discarded.isEmpty else { return [] }
-        let images = discarded
-        discarded = []
-        return images
     }
 }

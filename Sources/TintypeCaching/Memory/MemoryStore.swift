@@ -1,6 +1,6 @@
 /// The state of a memory cache: a dictionary of entries, and the order of their eviction.
 ///
-/// A value without a lock or a clock. Methods that remove an image put it into `discarded`, so that its memory is freed after
+/// A value without a lock or a clock. Methods that remove an image put it into `released`, so that its memory is freed after
 /// the lock is released.
 struct MemoryStore {
     private struct Entry {
@@ -14,7 +14,7 @@ struct MemoryStore {
     }
 
     /// An evicted entry, whose image another part of the program may still hold.
-    private struct HeldEntry {
+    private struct EvictedEntry {
         weak var image: Image.Storage?
         var cost: Int
         var deadline: Int64
@@ -29,11 +29,9 @@ struct MemoryStore {
     private var slots: [UInt64: Slot] = [:]
     private var entries: [Entry] = []
     private var order: EvictionOrder
-    private var held: [ImageKey: HeldEntry] = [:]
-    /// The number of changes since `held` was last searched for images that are gone.
+    private var evicted: [ImageKey: EvictedEntry] = [:]
+    /// The number of changes since `evicted` was last searched for images that are gone.
     private var changesSinceSweep = 0
-    /// The keys of each source, except originals.
-    private var variants: [String: Set<ImageKey>] = [:]
     /// The slot that was last checked for expiration.
     private var expiryHand = 0
     /// True if any entry may have a deadline.
@@ -42,7 +40,7 @@ struct MemoryStore {
     private(set) var limits: MemoryCache.Configuration
     private(set) var statistics = CacheStatistics()
     /// Images that the caller releases, outside of any lock.
-    var discarded: [Image.Storage] = []
+    var released: [Image.Storage] = []
 
     init(limits: MemoryCache.Configuration) {
         self.limits = limits
@@ -50,7 +48,7 @@ struct MemoryStore {
     }
 
     /// The number of entries with only a weak reference, including those whose image is gone.
-    var heldCount: Int { held.count }
+    var evictedCount: Int { evicted.count }
 
     // MARK: Lookup
 
@@ -66,7 +64,7 @@ struct MemoryStore {
     /// Returns the image of a key, even if it was evicted and is still in use, and counts a hit or a miss.
     mutating func image(forKey key: ImageKey, now: () -> Int64) -> Image.Storage? {
         if let image = hit(key, now: now) { return image }
-        guard let entry = held[key], let image = entry.image, isCurrent(entry.deadline, now: now) else {
+        guard let entry = evicted[key], let image = entry.image, isCurrent(entry.deadline, now: now) else {
             remove(key)
             statistics.misses += 1
             return nil
@@ -74,7 +72,7 @@ struct MemoryStore {
         statistics.hits += 1
         // The cache keeps it again, as the same image.
         if entry.cost <= largestEntry {
-            held[key] = nil
+            evicted[key] = nil
             insert(Entry(key: key, image: image, cost: entry.cost, deadline: entry.deadline))
         }
         return image
@@ -82,7 +80,7 @@ struct MemoryStore {
 
     func contains(_ key: ImageKey, now: () -> Int64) -> Bool {
         if let slot = find(key) { return isCurrent(entries[slot].deadline, now: now) }
-        guard let entry = held[key], entry.image != nil else { return false }
+        guard let entry = evicted[key], entry.image != nil else { return false }
         return isCurrent(entry.deadline, now: now)
     }
 
@@ -107,7 +105,7 @@ struct MemoryStore {
         // Sums stay in range, with as many entries as memory can have.
         let cost = min(Self.sum(max(0, cost ?? image.memoryCost), Self.cost(of: key)), 1 << 40)
         let entry = Entry(key: key, image: image.storage, cost: cost, deadline: deadline)
-        if cost <= largestEntry { insert(entry) } else { hold(entry) }
+        if cost <= largestEntry { insert(entry) } else { keepWeakly(entry) }
         noteChange()
         sweepExpired(2, now: now)
     }
@@ -128,45 +126,33 @@ struct MemoryStore {
         let slot = order.insert(entry.key.digest, bytes: entry.cost)
         if slot == entries.count { entries.append(entry) } else { entries[slot] = entry }
         slots[entry.key.digest] = slot
-        noteVariant(entry.key)
         statistics.entries += 1
         statistics.bytes += entry.cost
         enforceSizeClasses()
         enforceLimits(newcomer: slot)
     }
 
-    private mutating func noteVariant(_ key: ImageKey) {
-        if !key.variant.isOriginal { variants[key.source, default: []].insert(key) }
-    }
-
-    private mutating func forgetVariant(_ key: ImageKey) {
-        guard !key.variant.isOriginal else { return }
-        variants[key.source]?.remove(key)
-        if variants[key.source]?.isEmpty == true { variants[key.source] = nil }
-    }
-
     /// - Returns: false if there was none, or the program no longer holds it.
     @discardableResult mutating func remove(_ key: ImageKey) -> Bool {
         if let slot = find(key) {
             order.remove(slot)
-            discard(take(slot).image)
-            forgetVariant(key)
+            release(take(slot).image)
             return true
         }
-        guard let entry = held.removeValue(forKey: key) else { return false }
-        forgetVariant(key)
-        return entry.image != nil
+        return evicted.removeValue(forKey: key)?.image != nil
     }
 
+    /// - Complexity: O(n) with the number of images. Few programs remove sources often, and each store would have to note its source.
     mutating func removeAll(ofSource source: String) -> Int {
-        (variants[source] ?? []).union([ImageKey(source: source)]).count { remove($0) }
+        let keys = entries.filter { $0.image != nil }.map(\.key) + evicted.keys
+        return keys.filter { $0.source == source }.count { remove($0) }
     }
 
     /// - Returns: false if there was nothing to remove.
     mutating func removeAll() -> Bool {
-        let wasThere = !slots.isEmpty || held.values.contains { $0.image != nil }
+        let wasThere = !slots.isEmpty || evicted.values.contains { $0.image != nil }
         var empty = MemoryStore(limits: limits)
-        empty.discarded = discarded + entries.compactMap(\.image)
+        empty.released = released + entries.compactMap(\.image)
         empty.statistics = statistics
         (empty.statistics.entries, empty.statistics.bytes) = (0, 0)
         self = empty
@@ -183,8 +169,8 @@ struct MemoryStore {
         return entry
     }
 
-    private mutating func discard(_ image: Image.Storage?) {
-        if let image { discarded.append(image) }
+    private mutating func release(_ image: Image.Storage?) {
+        if let image { released.append(image) }
     }
 
     // MARK: Expiry
@@ -224,7 +210,7 @@ struct MemoryStore {
         let largest = largestEntry
         for slot in entries.indices where entries[slot].image != nil && entries[slot].cost > largest { evict(slot) }
         if !limits.keepsWeakReferences {
-            for key in held.keys { remove(key) }
+            for key in evicted.keys { remove(key) }
         }
         enforceSizeClasses()
         enforceLimits()
@@ -249,20 +235,20 @@ struct MemoryStore {
     /// Evicts the least recently used images of each size class that has too many.
     private mutating func enforceSizeClasses() {
         guard !limits.sizeClasses.isEmpty else { return }
-        let classes = limits.sizeClasses.sorted { $0.upTo < $1.upTo }
+        let classes = limits.sizeClasses.sorted { $0.key < $1.key }
         var counts = [Int](repeating: 0, count: classes.count)
         for slot in order.latestFirst {
             let cost = entries[slot].cost
-            guard let index = classes.firstIndex(where: { cost <= $0.upTo.bytes }) else { continue }
+            guard let index = classes.firstIndex(where: { cost <= $0.key.bytes }) else { continue }
             counts[index] += 1
-            if counts[index] > classes[index].count { evict(slot) }
+            if counts[index] > classes[index].value { evict(slot) }
         }
     }
 
     mutating func trim(to bytes: Int) {
         while statistics.bytes > bytes, evictOne(Room(bytes: max(0, bytes))) != nil {}
         // A trim also frees the few bytes of entries whose image is gone.
-        sweepHeld()
+        sweepEvicted()
     }
 
     private mutating func evictOne(_ room: Room, newcomer: Slot? = nil) -> Slot? {
@@ -281,29 +267,28 @@ struct MemoryStore {
         var entry = take(slot)
         statistics.evictions += 1
         // Taken from the table, so that this reference is the only reference if no other part of the program holds the image.
-        if isKnownUniquelyReferenced(&entry.image) { forgetVariant(entry.key) } else { hold(entry) }
-        discard(entry.image)
+        if !isKnownUniquelyReferenced(&entry.image) { keepWeakly(entry) }
+        release(entry.image)
     }
 
     // MARK: Weak references
 
     /// Keeps a weak reference, unless the program doesn't want that. Keys of such entries don't count, so those with a long key don't stay.
-    private mutating func hold(_ entry: Entry) {
-        guard limits.keepsWeakReferences, Self.cost(of: entry.key) == 0 else { return forgetVariant(entry.key) }
-        held[entry.key] = HeldEntry(image: entry.image, cost: entry.cost, deadline: entry.deadline)
-        noteVariant(entry.key)
+    private mutating func keepWeakly(_ entry: Entry) {
+        guard limits.keepsWeakReferences, Self.cost(of: entry.key) == 0 else { return }
+        evicted[entry.key] = EvictedEntry(image: entry.image, cost: entry.cost, deadline: entry.deadline)
         noteChange()
     }
 
     /// Searches for images that are gone after half as many changes as there are weak references, so that a change is O(1), amortized.
     private mutating func noteChange() {
-        guard !held.isEmpty else { return }
+        guard !evicted.isEmpty else { return }
         changesSinceSweep += 1
-        if changesSinceSweep > held.count / 2 { sweepHeld() }
+        if changesSinceSweep > evicted.count / 2 { sweepEvicted() }
     }
 
-    private mutating func sweepHeld() {
+    private mutating func sweepEvicted() {
         changesSinceSweep = 0
-        for (key, entry) in held where entry.image == nil { remove(key) }
+        evicted = evicted.filter { $0.value.image != nil }
     }
 }

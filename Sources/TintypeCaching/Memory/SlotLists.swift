@@ -42,22 +42,10 @@ struct SlotLinks {
         list.count -= 1
     }
 
-    /// Moves a slot of the list to the front. Each hit calls it, so that it checks the array once.
     @inline(__always)
     mutating func moveToFront(_ slot: Slot, of list: inout SlotList) {
-        let first = list.first
-        guard first != slot else { return }
-        links.withUnsafeMutableBufferPointer { links in
-            let link = links[slot]
-            links[link.previous].next = link.next
-            if link.next == SlotList.end {
-                list.last = link.previous
-            } else {
-                links[link.next].previous = link.previous
-            }
-            links[slot] = Link(previous: SlotList.end, next: first)
-            links[first].previous = slot
-        }
-        list.first = slot
+        guard list.first != slot else { return }
+        remove(slot, from: &list)
+        prepend(slot, to: &list)
     }
 }

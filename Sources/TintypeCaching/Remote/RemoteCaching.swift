@@ -3,9 +3,9 @@ public import FoundationEssentials
 /// A store of bytes that several machines share, such as Redis or an object store. ``RemoteImageCache`` makes an image cache of it.
 ///
 /// ```swift
-/// let own = try ImageCache(disk: .init(directory: path))
-/// let caches = ImageCaches([RemoteImageCache(store), own], store: .concurrent, promotesHits: true)
-/// let manager = ImageManager(cache: caches)
+/// let own = DiskCache(.init(directory: path))
+/// let disk = TieredDiskCache([RemoteImageCache(store), own], store: .concurrent, promotesHits: true)
+/// let manager = ImageManager(cache: ImageCache(disk: disk))
 /// ```
 ///
 /// The store may be slow, fail, return wrong bytes, or be absent. Its methods are called from several tasks at once, and their tasks are

@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 internal import Logging
 
-/// A cache of encoded images on another machine, as the lowest of several ``ImageCaches``.
+/// A cache of encoded images on another machine, as the lowest tier of a ``TieredDiskCache``.
 ///
 /// No question waits for it longer than the deadline, and no load fails because of it: a late, failed, or wrong answer is a miss. An answer
 /// is verified like a file of the disk cache: its checksums, its key, its format, and its age.
@@ -13,9 +13,9 @@ internal import Logging
 /// At most 64 operations run at a time, and each may hold an entry. While so many are unanswered, others are misses at once, and
 /// removals fail.
 ///
-/// The store is shared, so ``removeAll(from:)`` leaves it alone. Checksums aren't signatures: a user who may write to the store can replace
+/// The store is shared, so ``removeAll()`` leaves it alone. Checksums aren't signatures: a user who may write to the store can replace
 /// images.
-public final class RemoteImageCache: ImageCaching {
+public final class RemoteImageCache: DiskCaching {
     private struct State {
         var running = 0
         var statistics = CacheStatistics()
@@ -30,7 +30,6 @@ public final class RemoteImageCache: ImageCaching {
     private let maximumAge: Duration
     private let now: @Sendable () -> Date
     private let sleep: @Sendable (Duration) async -> Void
-    private let removals = RemovalCounts()
     private let state = Lock(State())
 
     /// Creates a cache.
@@ -63,9 +62,6 @@ public final class RemoteImageCache: ImageCaching {
     /// Hits, misses, stores, and damaged answers (``CacheStatistics/corruptions``) since the cache was created. The number of entries and
     /// their bytes are not known.
     public var statistics: CacheStatistics { state.withLock { $0.statistics } }
-
-    public func memoryImage(forKey key: ImageKey) -> Image? { nil }
-    public func storeInMemory(_ image: Image, forKey key: ImageKey, while isCurrent: @Sendable () -> Bool) {}
 
     public func entry(forKey key: ImageKey, priority: WorkPriority) async -> DiskCacheEntry? {
         let answer = await answer { [remote] in try await remote.get(EntryName(key).text) } ?? nil
@@ -101,10 +97,9 @@ public final class RemoteImageCache: ImageCaching {
             guard description.codec == nil, description.entry.expires.map({ $0 > now() }) ?? true,
                 end.overflow || end.partialValue > time, Self.isShareable(description.entry, key)
             else { return .other }
-            var entry = description.entry
+            var entry = description.entry(with: data)
             // They go into the header of a request.
             if let validators = entry.validators, !validators.isText { entry.validators = nil }
-            entry.data = data.prefix(description.payloadSize)
             return .found(entry)
         }
     }
@@ -147,63 +142,46 @@ public final class RemoteImageCache: ImageCaching {
         try result.get()
     }
 
-    /// Returns true for ``CacheLayers/disk`` if there is a valid entry. It takes as long as reading it.
-    /// - Parameters:
-    ///   - key: the key.
-    ///   - layers: the layers, in memory or on disk.
-    public func contains(_ key: ImageKey, in layers: CacheLayers) async -> CacheLayers {
-        guard layers.contains(.disk), await entry(forKey: key) != nil else { return [] }
-        return .disk
-    }
+    /// Returns true if there is a valid entry. It takes as long as reading it.
+    /// - Parameter key: the key.
+    public func contains(_ key: ImageKey) async -> Bool { await entry(forKey: key) != nil }
 
     /// Removes an entry.
-    /// - Parameters:
-    ///   - key: the key.
-    ///   - layers: the layers, in memory or on disk.
+    /// - Parameter key: the key.
     /// - Returns: true, since the store doesn't tell whether it had an entry.
     /// - Throws: ``ImageError/Code/cacheWriteFailed`` if the store didn't confirm it within the deadline.
-    @discardableResult
-    public func remove(_ key: ImageKey, from layers: CacheLayers) async throws(ImageError) -> Bool {
-        try await remove(key.source, layers) { try await $0.remove(EntryName(key).text) }
+    @discardableResult public func remove(_ key: ImageKey) async throws(ImageError) -> Bool {
+        try await remove(key.source) { try await $0.remove(EntryName(key).text) }
+        return true
     }
 
     /// Removes every variant of a source.
-    /// - Parameters:
-    ///   - source: the source: the key of its original.
-    ///   - layers: the layers, in memory or on disk.
-    /// - Returns: true, since the store doesn't tell whether it had an entry.
+    /// - Parameter source: the source: the key of its original.
+    /// - Returns: 1, since the store doesn't tell how many there were.
     /// - Throws: ``ImageError/Code/cacheWriteFailed`` if the store didn't confirm it within the deadline.
-    @discardableResult
-    public func removeAll(ofSource source: String, from layers: CacheLayers) async throws(ImageError) -> Bool {
+    @discardableResult public func removeAll(ofSource source: String) async throws(ImageError) -> Int {
         let prefix = String(EntryName(source: source).text.prefix(33))
-        return try await remove(source, layers) { try await $0.removeAll(withPrefix: prefix) }
+        try await remove(source) { try await $0.removeAll(withPrefix: prefix) }
+        return 1
     }
 
     private func remove(
-        _ source: String, _ layers: CacheLayers, _ body: @escaping @Sendable (any RemoteCaching) async throws -> Void
-    ) async throws(ImageError) -> Bool {
-        guard layers.contains(.disk) else { return false }
-        return try await removals.during(source: source, layers) { () throws(ImageError) in
-            guard await answer({ [remote] in try await body(remote) }) != nil else {
-                throw ImageError(
-                    .cacheWriteFailed, stage: .cache, source: source,
-                    reason: "the remote cache didn't confirm the removal")
-            }
-            return true
-        }
-    }
-
-    public func discard(_ key: ImageKey) async {
-        _ = await answer { [remote] in try await remote.remove(EntryName(key).text) }
+        _ source: String, _ body: @escaping @Sendable (any RemoteCaching) async throws -> Void
+    ) async throws(ImageError) {
+        guard await answer({ [remote] in try await body(remote) }) == nil else { return }
+        throw ImageError(
+            .cacheWriteFailed, stage: .cache, source: source, reason: "the remote cache didn't confirm the removal")
     }
 
     /// Does nothing: other programs use the store, too.
-    /// - Parameter layers: the layers, in memory or on disk.
-    public func removeAll(from layers: CacheLayers) async {}
+    public func removeAll() async {}
 
-    public func flush() async {}
+    /// Does nothing: entries that are too old aren't accepted, and the store evicts them.
+    /// - Returns: no entries.
+    @discardableResult public func removeExpired() async -> CacheUsage { CacheUsage() }
 
-    public func removalCount(ofSource source: String) -> RemovalCount { removals.count(ofSource: source) }
+    /// Returns zeros: the store doesn't tell how full it is.
+    public func usage() async -> CacheUsage { CacheUsage() }
 
     /// Returns the result of an operation; `nil` if it fails or takes too long, or too many others are unanswered.
     private func answer<Value: Sendable>(_ operation: @escaping @Sendable () async throws -> Value) async -> Value? {

@@ -1,18 +1,18 @@
-public import FoundationEssentials
+package import FoundationEssentials
 
 /// The part of an HTTP response that decides how long its stored body may be used, and which requests may use it (RFC 9111).
 ///
 /// It is stored with the body, on disk and in memory. It has the values of no header field of the request, only their digests.
-public struct StoredResponse: Sendable, Hashable {
+package struct StoredResponse: Sendable, Hashable, Codable {
     /// The status of the response; `nil` if the loader doesn't speak HTTP.
-    public let statusCode: Int?
+    package let statusCode: Int?
     /// The header fields that matter to a cache, by lowercase names: `age`, `cache-control`, `date`, `expires`, `last-modified`, and
     /// `vary`.
-    public private(set) var headers: [String: String]
+    package private(set) var headers: [String: String]
     /// The time when the request was sent.
-    public private(set) var requestTime: Date
+    package private(set) var requestTime: Date
     /// The time when the response came, or when the source last said that it is current.
-    public private(set) var responseTime: Date
+    package private(set) var responseTime: Date
     /// The digests of the request's header fields that select the response, by lowercase names; empty for a field that was missing.
     private(set) var selection: [String: String] = [:]
     /// True if a request without header fields selects the response.

@@ -77,21 +77,22 @@ struct CacheEntryReport: Encodable {
     var idleSeconds: Double?
     var entityTag: String?
     var lastModified: String?
-    var transform: String?
+    var codec: String?
 
-    init(_ entry: DiskCache.Listing, showsCompleteURL: Bool = false) {
-        source = ShownURL.text(entry.key.source, isComplete: showsCompleteURL)
-        variant = entry.key.variant.description
+    init(_ listing: DiskCache.Listing, showsCompleteURL: Bool = false) {
+        let entry = listing.entry
+        source = ShownURL.text(listing.key.source, isComplete: showsCompleteURL)
+        variant = listing.key.variant.description
         mimeType = entry.mimeType
-        bytes = entry.bytes
-        fileBytes = entry.fileBytes
+        bytes = listing.bytes
+        fileBytes = listing.fileBytes
         created = entry.created.ISO8601Format()
-        accessed = entry.accessed.ISO8601Format()
+        accessed = listing.accessed.ISO8601Format()
         expires = entry.expires?.ISO8601Format()
         idleSeconds = entry.idleLifetime?.inSeconds
         entityTag = entry.validators?.entityTag
         lastModified = entry.validators?.lastModified
-        transform = entry.transform
+        codec = listing.codec
     }
 
     var cells: [String] {

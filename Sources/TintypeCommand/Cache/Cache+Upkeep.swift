@@ -74,7 +74,7 @@ struct VerifyReport: Encodable {
     var checked: CacheUsage
     var damaged: [String]
 
-    init(_ directory: String, _ report: CacheVerification) {
+    init(_ directory: String, _ report: (checked: CacheUsage, damaged: [ImageKey])) {
         self.directory = directory
         checked = report.checked
         damaged = report.damaged.map { ShownURL.text($0.description) }

@@ -7,7 +7,7 @@ internal import Glibc
 /// sends notifications.
 ///
 /// ```swift
-/// cache.observe(.system)                       // Trims to its watermarks by itself.
+/// cache.observe(.system)                       // Trims itself.
 /// MemoryPressure.system.report(.critical)      // What a desktop's own monitor has noticed.
 /// ```
 public final class MemoryPressure: Sendable {

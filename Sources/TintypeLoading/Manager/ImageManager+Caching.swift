@@ -73,7 +73,7 @@ extension ImageManager {
         let isOriginal = key.variant.isOriginal
         let cache = isOriginal ? environment.originals : environment.cache
         let layers = isOriginal ? request.cache.storeOriginal ?? request.cache.store : request.cache.store
-        guard layers.contains(.disk), cache.hasDisk, !environment.loaders.isLocal(request.url),
+        guard layers.contains(.disk), cache.disk != nil, !environment.loaders.isLocal(request.url),
             environment.cachesOnDisk, isOriginal || request.cache.storesVariant
         else { return }
         var entry: DiskCacheEntry
@@ -86,10 +86,7 @@ extension ImageManager {
                 image, options: request.cache.encoding, priority: WorkPriority(request.priority))
         }
         entry.limit(to: request.cache.lifetime)
-        try await cache.store(entry, forKey: key) {
-            cache.removalCount(ofSource: key.source).permitsStoreOnDisk(
-                since: isOriginal ? removals.originals : removals.images)
-        }
+        try await cache.store(entry, forKey: key, since: isOriginal ? removals.originals : removals.images)
     }
 
     /// Returns the layers that have the image of a request; not the original that it could be made of.

@@ -22,7 +22,7 @@ extension ImageManager {
         /// The cache for the bytes that sources send; by default, that is the manager's cache.
         ///
         /// Its disk stores the originals. Decoded images, stored thumbnails, and transformed images stay in the manager's cache.
-        public var originalCache: (any ImageCaching)?
+        public var originalCache: ImageCache?
         /// A closure that returns the bytes that the disk stores for an image, in place of those that came or that a coder would write;
         /// `nil`, the default, for none.
         ///

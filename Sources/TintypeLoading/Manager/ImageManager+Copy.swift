@@ -23,7 +23,7 @@ extension ImageManager {
     ///     stored on disk only in a format that a coder writes.
     ///   - configuration: The hooks, limits, and shared resources; `nil` for this manager's coders.
     public func copy(
-        cache: (any ImageCaching)? = nil, loader: (any ImageLoading)? = nil, coders: (any ImageCoder)? = nil,
+        cache: ImageCache? = nil, loader: (any ImageLoading)? = nil, coders: (any ImageCoder)? = nil,
         configuration: Configuration? = nil
     ) -> ImageManager {
         let current = environment

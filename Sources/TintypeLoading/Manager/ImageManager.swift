@@ -13,7 +13,7 @@ public import FoundationEssentials
 /// Every method may be called from any task or thread. A load ends exactly once: an image or an ``ImageError``.
 public final class ImageManager: Sendable {
     /// The caches that images are read from and stored in.
-    public let cache: any ImageCaching
+    public let cache: ImageCache
 
     private let current: Lock<LoadEnvironment>
     /// Held while a part is changed in place. Nothing that a load does waits for it.
@@ -29,7 +29,7 @@ public final class ImageManager: Sendable {
     ///   - coders: The coders that read and write image formats; `ImageCoders.default` of the module `Tintype` has all of this build.
     ///   - configuration: The hooks, limits, and shared resources.
     public convenience init(
-        cache: any ImageCaching, loader: any ImageLoading, coders: any ImageCoder,
+        cache: ImageCache, loader: any ImageLoading, coders: any ImageCoder,
         configuration: Configuration = Configuration()
     ) {
         self.init(
@@ -125,7 +125,7 @@ public final class ImageManager: Sendable {
         guard environment.keepsPlainRequests else { return try await image(for: ImageRequest(url)) }
         // Making a request, which would say no more than the URL, takes as long as the rest of a hit.
         let key = ImageKey(source: environment.source(of: url))
-        if let image = cache.memoryImage(forKey: key),
+        if let image = cache.memory.image(forKey: key),
             image.response.map({ $0.isForPlainRequests && !environment.loaders.addsRequestHeaders }) ?? true
         {
             environment.countMemoryHit()

@@ -62,10 +62,11 @@ extension LoadEnvironment {
             entry.response = image.response
             return entry
         }
-        return DiskCacheEntry(
+        var entry = DiskCacheEntry(
             data: data, created: configuration.date(), mimeType: ImageFormat(sniffing: data)?.mimeType,
-            imageProperties: StoredImageProperties(image.properties).encoded,
-            response: image.response)
+            imageProperties: StoredImageProperties(image.properties).encoded)
+        entry.response = image.response
+        return entry
     }
 
     /// The bytes that the program's serializer returns; `nil` if there is none.
@@ -98,7 +99,7 @@ extension LoadEnvironment {
     ///   - bytes: The number of bytes, as far as it is known.
     ///   - entry: Makes the entry.
     func write(
-        _ key: ImageKey, to cache: any ImageCaching, since removals: RemovalCount, of fetch: FetchKey, bytes: Int,
+        _ key: ImageKey, to cache: ImageCache, since removals: RemovalCount, of fetch: FetchKey, bytes: Int,
         lifetime: Duration?, _ trace: LoadTrace, fulfilling write: Promise<ImageError?> = Promise(),
         _ entry: @escaping @Sendable () async throws(ImageError) -> DiskCacheEntry
     ) async -> Promise<ImageError?> {
@@ -111,9 +112,7 @@ extension LoadEnvironment {
                 _ = try await observe(.store, of: trace) { () throws(ImageError) in
                     var entry = try await entry()
                     entry.limit(to: lifetime)
-                    try await cache.store(entry, forKey: key) {
-                        cache.removalCount(ofSource: key.source).permitsStoreOnDisk(since: removals)
-                    }
+                    try await cache.store(entry, forKey: key, since: removals)
                 }
             } catch {
                 failure = error

@@ -4,9 +4,9 @@ internal import FoundationEssentials
 /// the program changes them meanwhile.
 final class LoadEnvironment: Sendable {
     /// The cache of images.
-    let cache: any ImageCaching
+    let cache: ImageCache
     /// The cache of the bytes that sources send: the same, unless the program has a separate cache for originals.
-    let originals: any ImageCaching
+    let originals: ImageCache
     let hasOwnOriginals: Bool
     let loaders: ImageLoaders
     let coders: ImageCoders
@@ -36,7 +36,7 @@ final class LoadEnvironment: Sendable {
     let keepsPlainRequests: Bool
 
     init(
-        cache: any ImageCaching, originals: (any ImageCaching)? = nil, loaders: ImageLoaders, coders: ImageCoders,
+        cache: ImageCache, originals: ImageCache? = nil, loaders: ImageLoaders, coders: ImageCoders,
         ownCoder: OwnCoder? = nil, configuration: ImageManager.Configuration, shared: SharedParts, generation: Int = 0,
         loaderGeneration: Int = 0
     ) {
@@ -136,12 +136,13 @@ final class LoadEnvironment: Sendable {
             request.transformer != nil || ownCoder != nil || request.cache.storesVariant
                 || request.decode != DecodeOptions()
         else { return ImageKey(source: source) }
-        let extras = ImageVariant.Extras(
-            transformer: request.transformer, transformsAnimatedImages: request.transformsAnimatedImages,
+        let variant = ImageVariant(
+            request.decode, transformer: request.transformer,
+            transformsAnimatedImages: request.transformsAnimatedImages,
             transformsVectorImages: request.transformsVectorImages,
             coder: ownCoder?.identifier, coderToken: ownCoder?.token ?? 0,
             encoding: request.cache.storesVariant ? request.cache.encoding : nil)
-        return ImageKey(source: source, variant: ImageVariant(request.decode, extras))
+        return ImageKey(source: source, variant: variant)
     }
 
     /// - Throws: ``ImageError/Code/notAnimated``.
@@ -200,13 +201,13 @@ final class LoadEnvironment: Sendable {
 
     /// True if the disk may have the source of a request. Local files and `data:` URLs aren't copied there.
     func queriesDisk(_ request: ImageRequest) -> Bool {
-        originals.hasDisk && (request.cache.queryOriginal ?? request.cache.query).contains(.disk)
+        originals.disk != nil && (request.cache.queryOriginal ?? request.cache.query).contains(.disk)
             && request.cachePolicy != .reload && !loaders.isLocal(request.url)
     }
 
     /// True if a request looks on disk for images that were made of its source.
     func queriesVariants(_ request: ImageRequest) -> Bool {
-        cache.hasDisk && request.cache.query.contains(.disk) && request.cachePolicy != .reload
+        cache.disk != nil && request.cache.query.contains(.disk) && request.cachePolicy != .reload
     }
 
     /// True if the disk may have the image of a request beside the original of its source.
@@ -219,7 +220,7 @@ final class LoadEnvironment: Sendable {
 
     /// True if the disk may have images of a URL in a format of the caller's choice: as they are, and so not beside a serializer.
     func mayStoreEncoded(of url: URL) -> Bool {
-        cache.hasDisk && configuration.cacheSerializer == nil && mayStoreVariants(of: url)
+        cache.disk != nil && configuration.cacheSerializer == nil && mayStoreVariants(of: url)
     }
 
     /// True for a file, which may change at any time.
@@ -227,7 +228,7 @@ final class LoadEnvironment: Sendable {
 
     /// True if the bytes of a request's source are stored on disk.
     func storesOriginal(_ request: ImageRequest) -> Bool {
-        (request.cache.storeOriginal ?? request.cache.store).contains(.disk) && originals.hasDisk
+        (request.cache.storeOriginal ?? request.cache.store).contains(.disk) && originals.disk != nil
             && !loaders.isLocal(request.url)
     }
 
@@ -253,10 +254,10 @@ final class LoadEnvironment: Sendable {
             // Only one of the two lookups goes into the statistics.
             let animationKey = ImageKey(source: key.source, variant: ImageVariant(animation))
             image =
-                cache.containsInMemory(key) || !cache.containsInMemory(animationKey)
-                ? cache.memoryImage(forKey: key) : cache.memoryImage(forKey: animationKey)?.firstFrame
+                cache.memory.contains(key) || !cache.memory.contains(animationKey)
+                ? cache.memory.image(forKey: key) : cache.memory.image(forKey: animationKey)?.firstFrame
         } else {
-            image = cache.memoryImage(forKey: key)
+            image = cache.memory.image(forKey: key)
         }
         guard let image, image.isAnimated || !request.requiresAnimation, accepts(image.response, for: request)
         else { return nil }
@@ -265,7 +266,7 @@ final class LoadEnvironment: Sendable {
 
     /// Returns the image in memory under exactly this key, regardless of age.
     func ownMemoryImage(_ request: ImageRequest, key: ImageKey) -> Image? {
-        guard let image = cache.memoryImage(forKey: key), accepts(image.response, for: request) else {
+        guard let image = cache.memory.image(forKey: key), accepts(image.response, for: request) else {
             return nil
         }
         return image

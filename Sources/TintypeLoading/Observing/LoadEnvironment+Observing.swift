@@ -101,7 +101,7 @@ extension LoadEnvironment {
 
     /// Reads an entry of a cache.
     func entry(
-        for key: ImageKey, in cache: any ImageCaching, of trace: LoadTrace, priority: WorkPriority
+        for key: ImageKey, in cache: ImageCache, of trace: LoadTrace, priority: WorkPriority
     ) async -> (DiskCacheEntry?, StageTime) {
         // No error: a cache that can't be read has no entries.
         let read = try? await observe(.disk, of: trace) { entry in

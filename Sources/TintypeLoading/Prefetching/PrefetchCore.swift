@@ -167,7 +167,7 @@ final class PrefetchCore: Sendable {
         let environment: LoadEnvironment
         var prepared: ImageRequest
         (prepared, environment) = manager.prepared(request)
-        guard environment.originals.hasDisk else {
+        guard environment.originals.disk != nil else {
             throw ImageError(
                 .cacheUnavailable, stage: .cache, source: request.url.shortDescription,
                 reason: "the manager has no disk cache to prefetch to; prefetch to memory instead")

@@ -77,9 +77,8 @@ struct SourceRemovals: Hashable, Sendable {
     /// True if a single removal happened since, and it was from all layers of both caches.
     func isOne(after old: SourceRemovals) -> Bool {
         func isOne(_ new: RemovalCount, _ old: RemovalCount) -> Bool {
-            // A cache that doesn't count its removals always has the same number. Others count beginnings and ends.
-            new.removing == [] && old.removing == []
-                && (new == old || (new.memory == old.memory + 2 && new.disk == old.disk + 2))
+            // Starts and ends count.
+            new.removing == [] && old.removing == [] && new.memory == old.memory + 2 && new.disk == old.disk + 2
         }
         return isOne(images, old.images) && isOne(originals, old.originals)
     }

@@ -66,9 +66,10 @@ struct EncodedLoad: Sendable {
         let (encoded, time) = try await environment.observe(.encode, of: load.trace) { () throws(ImageError) in
             try await environment.encoded(made.image, of: request.url, as: format, options: options)
         }
-        let entry = DiskCacheEntry(
+        var entry = DiskCacheEntry(
             data: encoded.data, created: environment.configuration.date(), mimeType: format.mimeType,
-            validators: made.bytes?.entry.validators, response: made.image.response)
+            validators: made.bytes?.entry.validators)
+        entry.response = made.image.response
         return EncodedOutput(
             entry: entry, info: encoded.info, source: made.source, freshness: made.freshness, made: made,
             encodeTime: time)

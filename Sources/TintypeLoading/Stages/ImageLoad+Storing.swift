@@ -5,7 +5,7 @@ extension ImageLoad {
     var wishes: LoadWishes {
         var layers: StoredLayers = []
         if request.cache.store.contains(.memory) { layers.insert(.imageInMemory) }
-        if request.cache.store.contains(.disk), environment.cache.hasDisk, !key.image.variant.isOriginal,
+        if request.cache.store.contains(.disk), environment.cache.disk != nil, !key.image.variant.isOriginal,
             environment.mayStoreVariant(request)
         {
             layers.insert(.imageOnDisk)
@@ -23,12 +23,10 @@ extension ImageLoad {
     /// many bytes are waiting already.
     func store(_ output: PipelineOutput, _ wishes: LoadWishes) async {
         guard output.source != .memory || !output.isStored, mayKeep(output) else { return }
-        let (cache, source) = (environment.cache, key.image.source)
+        let cache = environment.cache
         let removals = output.bytes?.removals ?? key.removals
         if wishes.layers.contains(.imageInMemory) {
-            cache.storeInMemory(output.image, forKey: key.image) {
-                cache.removalCount(ofSource: source).permitsStoreInMemory(since: removals.images)
-            }
+            cache.storeInMemory(output.image, forKey: key.image, since: removals.images)
         }
         if wishes.layers.contains(.originalOnDisk), let bytes = output.bytes, bytes.needsStoring {
             let write = await environment.storeOriginal(

@@ -68,7 +68,7 @@ final class ImageLoad: Sendable {
 
     func run(_ job: LoadWork.Job) async throws(ImageError) -> PipelineOutput {
         // Another load may have stored it since the caller looked.
-        if queriesMemory, environment.cache.containsInMemory(key.image),
+        if queriesMemory, environment.cache.memory.contains(key.image),
             let image = environment.memoryImage(request, key: key.image)
         {
             switch environment.decision(for: image.response, of: request) {

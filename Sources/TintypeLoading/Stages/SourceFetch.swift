@@ -200,9 +200,10 @@ final class SourceFetch: Sendable {
         guard !loaded.data.isEmpty || loaded.image != nil else {
             throw ImageError(.emptyBody, stage: .load, reason: "the source sent no bytes")
         }
-        let entry = DiskCacheEntry(
+        var entry = DiskCacheEntry(
             data: loaded.data, created: now, mimeType: loaded.mimeType,
-            validators: loaded.validators?.owned(by: loaded.url, of: url), response: response)
+            validators: loaded.validators?.owned(by: loaded.url, of: url))
+        entry.response = response
         reservation.complete(loaded.image?.memoryCost ?? loaded.data.count)
         let isSame = cached?.data == loaded.data
         return SourceBytes(

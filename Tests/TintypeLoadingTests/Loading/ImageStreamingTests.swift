@@ -73,7 +73,7 @@ struct ImageStreamingTests {
     @Test("Decoders read the buffer in which the chunks are collected", .capability("DLR-27"))
     func progressive() async throws {
         let coder = GrowingCoder()
-        let cache = MemoryImageCache()
+        let cache = ImageCache()
         let manager = ImageManager(
             cache: cache, loader: ChunkLoader(expected: 10, chunks: chunks), coders: ImageCoders([coder]))
         let budget = DecodeBudget(limit: .megabytes(10))

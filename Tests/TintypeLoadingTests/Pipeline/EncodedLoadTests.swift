@@ -106,7 +106,7 @@ struct EncodedLoadTests {
 
     @Test("a source that is removed while it is loaded leaves nothing behind")
     func removedMeanwhile() async throws {
-        let cache = LayeredImageCache(memory: MemoryCache(), disk: PlainDisk())
+        let cache = ImageCache(memory: MemoryCache(), disk: PlainDisk())
         let loader = GatedLoader()
         let manager = ImageManager(cache: cache, loader: loader, coders: ImageCoders([DotCoder()]))
         let load = Task { try await manager.encoded(for: thumbnail(), as: .dot) }

@@ -274,7 +274,7 @@ struct ImageManagerTests {
         request.cache.store = layers
         _ = try await bench.manager.image(for: request)
         await bench.manager.flush()
-        #expect(await bench.cache.contains(ImageKey(source: "test:a"), in: .all) == layers)
+        #expect(await bench.cache.layers.contains(ImageKey(source: "test:a"), in: .all) == layers)
     }
 
     @Test("waitsForStore tells what went wrong; without, the load does not mind", .capability("MGR-30", "OPT-22"))

@@ -25,7 +25,7 @@ struct LoadEndTests {
         _ body: @escaping @Sendable (LoadRequest) async -> Result<LoadedData, ImageError>
     ) -> ImageManager {
         ImageManager(
-            cache: LayeredImageCache(memory: MemoryCache(), disk: PlainDisk()),
+            cache: ImageCache(memory: MemoryCache(), disk: PlainDisk()),
             loader: ClosureLoader(body: body), coders: ImageCoders([DotCoder()]), configuration: configuration)
     }
 

@@ -271,11 +271,9 @@ struct ManagerCachingTests {
     func diskLifetime() async throws {
         let directory = try TemporaryDirectory()
         let clock = WallClock()
-        func opened() -> ImageCache {
-            let disk = DiskCache.temporary(directory.path + "/cache", clock: clock)
-            return ImageCache(memory: MemoryCache(), disk: disk)
-        }
-        var cache = opened()
+        func opened() -> DiskCache { DiskCache.temporary(directory.path + "/cache", clock: clock) }
+        var disk = opened()
+        let cache = ImageCache(memory: MemoryCache(), disk: disk)
         let loader = GatedLoader { .success(.dot($0.absoluteString)) }
         let manager = ImageManager(cache: cache, loader: loader, coders: ImageCoders([DotCoder()]))
         manager.configuration.date = { clock.date }
@@ -288,7 +286,7 @@ struct ManagerCachingTests {
             request.cache.waitsForStore = true
             let result = try await manager.load(request)
             #expect(result.storeError == nil)
-            let ends = await cache.disk.entries(ofSource: "test:\(name)").map(\.expires)
+            let ends = await disk.entries(ofSource: "test:\(name)").map(\.entry.expires)
             #expect(ends == Array(repeating: lifetime.map { clock.date + max(0, $0.inSeconds) }, count: 2))
         }
         var request = ImageRequest(url)
@@ -298,19 +296,19 @@ struct ManagerCachingTests {
         func contained() async -> [String] {
             var found: [String] = []
             for name in ["test:a", "test:b", "test:c", "stored"] {
-                if await cache.disk.contains(ImageKey(source: name)) { found.append(name) }
+                if await disk.contains(ImageKey(source: name)) { found.append(name) }
             }
             return found
         }
         #expect(await contained() == ["test:a", "test:c", "stored"])
-        await cache.disk.close()
+        await disk.close()
         clock.advance(.minutes(59))
-        cache = opened()
+        disk = opened()
         #expect(await contained() == ["test:a", "test:c"])
         clock.advance(.minutes(1))
         #expect(await contained() == ["test:c"])
-        try await cache.disk.removeExpired()
-        #expect(await cache.disk.usage().entries == 2)
+        try await disk.removeExpired()
+        #expect(await disk.usage().entries == 2)
     }
 
     @Test("stores that nobody waits for are bounded: past the limit a load waits for its own")

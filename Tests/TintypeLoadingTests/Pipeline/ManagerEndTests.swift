@@ -44,7 +44,7 @@ struct ManagerEndTests {
         let swept = try await manager(disk).removeExpired()
         #expect(swept.entries == 1 && swept.bytes > 0)
         #expect(await disk.usage().entries == 1)
-        let caches = ImageCaches([ImageCache(memory: MemoryCache(), disk: disk)])
+        let caches = TieredDiskCache([disk])
         clock.advance(.hours(30))
         #expect(try await caches.removeExpired().entries == 1)
     }

@@ -22,7 +22,7 @@ struct RequestPartsTests {
     @Test("a copy's cache is read and written in place of the first manager's", .capability("CTX-04", "MGR-40"))
     func cache() async throws {
         let own = DictionaryCache()
-        let copy = bench.manager.copy(cache: own)
+        let copy = bench.manager.copy(cache: own.layers)
         let request = request { $0.cache.waitsForStore = true }
         _ = try await copy.image(for: request)
         #expect(own.now.memory.count == 1 && own.now.disk.count == 1)
@@ -62,7 +62,7 @@ struct RequestPartsTests {
         "originals have a cache of their own, if the manager names one", .capability("CTX-21"))
     func originals() async throws {
         let originals = DictionaryCache()
-        bench.manager.configuration.originalCache = originals
+        bench.manager.configuration.originalCache = originals.layers
         let thumbnail = request {
             $0.thumbnailSize = PixelSize(width: 2, height: 2)
             $0.cache.storesVariant = true
@@ -87,7 +87,7 @@ struct RequestPartsTests {
         "an original that is removed while it loads is not stored in its own cache", .capability("CTX-21"))
     func originalRemoved() async throws {
         let bench = ManagerBench(answer: nil)
-        let originals = ImageCaches([DictionaryCache()])
+        let originals = ImageCache(memory: MemoryCache(), disk: TieredDiskCache([PlainDisk()]))
         bench.manager.configuration.originalCache = originals
         let task = bench.manager.task(for: url)
         await bench.loader.arrival(of: 1)

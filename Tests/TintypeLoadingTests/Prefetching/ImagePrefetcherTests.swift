@@ -128,7 +128,7 @@ struct ImagePrefetcherTests {
     @Test("without a disk cache, prefetching to disk fails and says so")
     func noDisk() async throws {
         let manager = ImageManager(
-            cache: MemoryImageCache(), loader: GatedLoader { _ in .success(.dot()) }, coders: DotCoder())
+            cache: ImageCache(), loader: GatedLoader { _ in .success(.dot()) }, coders: DotCoder())
         var configuration = ImagePrefetcher.Configuration()
         configuration.storesOnDiskOnly = true
         let prefetch = ImagePrefetcher(manager: manager, configuration: configuration, pressure: nil).prefetch([url(0)])

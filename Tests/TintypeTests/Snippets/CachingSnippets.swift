@@ -20,11 +20,11 @@ struct CachingSnippets {
         let data = try image.encoded(as: .png)
         // snippet: cache-by-key
         let key = manager.key(for: request)
-        cache.storeInMemory(image, forKey: key)
-        try await cache.store(DiskCacheEntry(data: data, created: .now), forKey: key)  // on disk
-        let inMemory = cache.memoryImage(forKey: key)  // Returns at once.
-        let bytes = await cache.entry(forKey: key)?.data
-        let file = await cache.disk.path(forKey: key)  // The image's file. Only read it.
+        cache.memory.store(image, forKey: key)
+        try await cache.disk?.store(DiskCacheEntry(data: data, created: .now), forKey: key)
+        let inMemory = cache.memory.image(forKey: key)  // Returns at once.
+        let bytes = await cache.disk?.entry(forKey: key)?.data
+        let file = await cache.disk?.path(forKey: key)  // The image's file. Only read it.
         try await cache.remove(key, from: .disk)
         try await cache.removeAll(ofSource: key.source)  // every size and transform of a URL
         // snippet.end
@@ -183,15 +183,16 @@ struct CachingSnippets {
         let path = folder.path + "/own"
         let store = DictionaryStore()
         // snippet: remote-cache
-        let own = try ImageCache(disk: .init(directory: path))
-        let caches = ImageCaches([RemoteImageCache(store), own], store: .concurrent, promotesHits: true)
-        let manager = ImageManager(cache: caches)
+        let own = DiskCache(.init(directory: path))
+        let disk = TieredDiskCache([RemoteImageCache(store), own], store: .concurrent, promotesHits: true)
+        let manager = ImageManager(cache: ImageCache(disk: disk))
         // snippet.end
-        own.disk.configuration.minimumFreeSpace = 0
+        own.configuration.minimumFreeSpace = 0
         let image = try bench.picture()
         let request = ImageRequest(URL(string: "https://example.org/a.png")!)
         try await manager.store(image, for: request)
         try await own.removeAll()
+        manager.cache.memory.removeAll()
         #expect(try await manager.cachedImage(for: request)?.size == image.size)
     }
 
@@ -207,7 +208,8 @@ struct CachingSnippets {
         let base = folder.path
         @Sendable func myPath(_ source: String) -> String? { source == "mine" ? base + "/mine.png" : nil }
         // snippet: search-paths
-        disk.searchPaths = [.directory(bundled), .files { key in myPath(key.source) }]
+        disk.searchPaths = [bundled]
+        disk.searchFile = { key in myPath(key.source) }
         // snippet.end
         for source in ["https://example.org/a.png", "mine"] {
             #expect(await disk.entry(forKey: ImageKey(source: source))?.data == bytes, "\(source)")

@@ -52,22 +52,22 @@ struct DocCommentSnippets {
             memory: .init(capacity: .megabytes(100), capacityAfterPurge: .megabytes(60)),
             disk: .init(directory: path, capacity: .gigabytes(2), maximumAge: .days(7)))
         let image = cache.memory.image(forKey: key)
-        let swept = try await cache.disk.removeExpired()
+        let swept = try await cache.removeExpired()
         // snippet.end
         show((image, swept))
     }
 
     func memoryImageCache() {
         // snippet: doc-memory-image-cache
-        let manager = ImageManager(cache: MemoryImageCache(memory: .init(capacity: .megabytes(100))))
+        let manager = ImageManager(cache: ImageCache(memory: .init(capacity: .megabytes(100))))
         // snippet.end
         show(manager)
     }
 
-    func imageCaches(shared: ImageCache, own: ImageCache) {
-        // snippet: doc-image-caches
-        let caches = ImageCaches([shared, own], query: .serial, store: .highestOnly, promotesHits: true)
-        let manager = ImageManager(cache: caches)
+    func tieredDiskCache(store: some RemoteCaching, own: DiskCache) {
+        // snippet: doc-tiered-disk-cache
+        let disk = TieredDiskCache([RemoteImageCache(store), own], store: .concurrent, promotesHits: true)
+        let manager = ImageManager(cache: ImageCache(disk: disk))
         // snippet.end
         show(manager)
     }
@@ -128,10 +128,7 @@ struct DocCommentSnippets {
     func sizeClasses() -> MemoryCache.Configuration {
         var configuration = MemoryCache.Configuration()
         // snippet: doc-size-classes
-        configuration.sizeClasses = [
-            .init(upTo: .kilobytes(100), count: 100), .init(upTo: .kilobytes(500), count: 50),
-            .init(upTo: .megabytes(1), count: 10),
-        ]
+        configuration.sizeClasses = [.kilobytes(100): 100, .kilobytes(500): 50, .megabytes(1): 10]
         // snippet.end
         return configuration
     }
@@ -174,7 +171,7 @@ struct DocCommentSnippets {
 
     func pressure(cache: MemoryCache) {
         // snippet: doc-memory-pressure
-        cache.observe(.system)  // Trims to its watermarks by itself.
+        cache.observe(.system)  // Trims itself.
         MemoryPressure.system.report(.critical)  // What a desktop's own monitor has noticed.
         // snippet.end
     }

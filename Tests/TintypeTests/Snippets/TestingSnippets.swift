@@ -57,7 +57,7 @@ struct TestLoaderSnippets {
         // snippet: doc-test-loader
         let url = try #require(URL(string: "test:/avatar.png"))
         let loader = TestLoader([url: .data(png, mimeType: "image/png")])
-        let manager = ImageManager(cache: MemoryImageCache(), loader: loader)
+        let manager = ImageManager(cache: ImageCache(), loader: loader)
         _ = try await manager.image(for: url)
         _ = try await manager.image(for: url)
         #expect(loader.requestCount(for: url) == 1)
@@ -68,7 +68,7 @@ struct TestLoaderSnippets {
     func gate() async throws {
         let (png, loader) = (try makePNG(), TestLoader())
         let url = try #require(URL(string: "test:/avatar.png"))
-        let manager = ImageManager(cache: MemoryImageCache(), loader: loader)
+        let manager = ImageManager(cache: ImageCache(), loader: loader)
         // snippet: doc-gate
         let gate = OriginGate()
         loader.answer(url, with: .data(png).waiting(at: gate))

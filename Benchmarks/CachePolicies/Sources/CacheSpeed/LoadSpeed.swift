@@ -37,7 +37,7 @@ struct LoadSpeed {
             for index in parts.indices {
                 // Each has a new manager, so that nothing is in memory.
                 let manager = ImageManager(
-                    cache: MemoryImageCache(), loader: NoOpLoader(), coders: ImageCoders([NoOpCoder(image: image)]))
+                    cache: ImageCache(), loader: NoOpLoader(), coders: ImageCoders([NoOpCoder(image: image)]))
                 let before = events
                 let time = try await times { try await parts[index].body(manager) }
                 guard round > 0 else { continue }  // The first one warms up.

@@ -124,10 +124,10 @@ struct MemorySpeed {
 
     /// The whole way from a URL to its image, beside a dictionary that is asked with a key made of the URL.
     private func managerHits(_ images: [Image]) async throws {
-        let manager = ImageManager(cache: MemoryImageCache())
+        let manager = ImageManager(cache: ImageCache())
         let urls = Self.makeKeys(Self.keyCount).compactMap { URL(string: $0.source) }
         for (url, image) in zip(urls, images) {
-            manager.cache.storeInMemory(image, forKey: manager.key(for: ImageRequest(url)))
+            manager.cache.memory.store(image, forKey: manager.key(for: ImageRequest(url)))
         }
         let bare = Bare(Dictionary(uniqueKeysWithValues: zip(Self.makeKeys(Self.keyCount), images)))
         var samples = (Sample(), Sample())

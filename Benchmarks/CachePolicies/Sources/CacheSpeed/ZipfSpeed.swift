@@ -137,7 +137,7 @@ struct ZipfSpeed {
     private func load(_ requests: [ImageRequest], _ files: [Data]) async throws {
         let loader = MemoryLoader(files: files)
         let manager = ImageManager(
-            cache: MemoryImageCache(), loader: ImageLoaders([loader]), coders: ImageCoders.default)
+            cache: ImageCache(), loader: ImageLoaders([loader]), coders: ImageCoders.default)
         try await inTasks(requests) { request in consume(try await manager.image(for: request)) }
     }
 

@@ -53,7 +53,7 @@ enum Main {
                 let whole = try Image(contentsOf: file)
                 guard whole.size.width >= 3 * width else { continue }
                 let manager = ImageManager(
-                    cache: MemoryImageCache(), loader: ImageLoaders([FileLoader()]), coders: ImageCoders.default)
+                    cache: ImageCache(), loader: ImageLoaders([FileLoader()]), coders: ImageCoders.default)
                 var request = ImageRequest(file)
                 request.transformer = .resize(width: width)
                 let shrunk = try await manager.image(for: request)

@@ -103,7 +103,7 @@ struct CallerBench: Sendable {
 
     /// Damages the file of a picture, if there is one.
     func damage(_ picture: History.Picture, _ damage: Damage) async throws {
-        guard let path = await cache.disk.path(forKey: manager.key(for: request(picture))),
+        guard let path = await cache.disk?.path(forKey: manager.key(for: request(picture))),
             FileManager.default.fileExists(atPath: path)
         else { return }
         let file = URL(filePath: path)
@@ -127,8 +127,8 @@ struct CallerBench: Sendable {
         for slot in History.Slot.all {
             let key = manager.key(for: request(slot.picture))
             if slot.layer == .memory {
-                contents[slot] = cache.memoryImage(forKey: key).map { number($0, slot.picture) }
-            } else if let entry = await cache.disk.entry(forKey: key) {
+                contents[slot] = cache.memory.image(forKey: key).map { number($0, slot.picture) }
+            } else if let entry = await cache.disk?.entry(forKey: key) {
                 let number = number(entry.data, slot.picture)
                 contents[slot] = number
                 let isSerialized = entry.data.suffix(10) == Data("serialized".utf8)

@@ -184,7 +184,7 @@ final class PipelineBench: Sendable {
     func damage(_ picture: ModelPicture, _ damage: Damage) async throws {
         await manager.flush()
         let key = key(picture)
-        guard let path = await cache.disk.path(forKey: key), FileManager.default.fileExists(atPath: path) else {
+        guard let path = await cache.disk?.path(forKey: key), FileManager.default.fileExists(atPath: path) else {
             return
         }
         let file = URL(filePath: path)
@@ -199,7 +199,7 @@ final class PipelineBench: Sendable {
             // Behind the back of the loads, with the validators of the present version.
             let (source, version) = (picture.source, loader.sources.versions[picture.source])
             let validators = PictureSources.knowsVersions(source) ? "\(source)-\(version)" : nil
-            try await cache.disk.store(
+            try await cache.disk?.store(
                 DiskCacheEntry(
                     data: Self.garbage, created: Date(), validators: validators.map { CacheValidators(entityTag: $0) }),
                 forKey: key)

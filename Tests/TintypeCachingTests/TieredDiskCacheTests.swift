@@ -9,9 +9,8 @@ import TintypeTesting
 @testable import TintypeImages
 
 /// A cache that tells what it was asked, and can be made to wait or to fail.
-private final class ToyCache: ImageCaching {
+private final class ToyCache: DiskCaching {
     let entries = Lock<[ImageKey: DiskCacheEntry]>([:])
-    let images = Lock<[ImageKey: Image]>([:])
     let calls = Watched<[String]>([])
     let fails: Bool
     /// Waits in queries until it is cancelled.
@@ -32,10 +31,6 @@ private final class ToyCache: ImageCaching {
         if fails { throw ImageError(.cacheWriteFailed, stage: .cache, reason: "toy") }
     }
 
-    func memoryImage(forKey key: ImageKey) -> Image? { images.withLock { $0[key] } }
-    func storeInMemory(_ image: Image, forKey key: ImageKey, while isCurrent: @Sendable () -> Bool) {
-        images.withLock { if isCurrent() { $0[key] = image } }
-    }
     func entry(forKey key: ImageKey, priority: WorkPriority) async -> DiskCacheEntry? {
         note("entry")
         // Not cancelled with the query.
@@ -57,24 +52,23 @@ private final class ToyCache: ImageCaching {
         try check()
         entries.withLock { $0[key] = entry }
     }
-    func contains(_ key: ImageKey, in layers: CacheLayers) async -> CacheLayers {
+    func contains(_ key: ImageKey) async -> Bool {
         note("contains")
-        var found: CacheLayers = []
-        if layers.contains(.memory), images.withLock({ $0[key] }) != nil { found.insert(.memory) }
-        if layers.contains(.disk), entries.withLock({ $0[key] }) != nil { found.insert(.disk) }
-        return found
+        return entries.withLock { $0[key] } != nil
     }
-    func remove(_ key: ImageKey, from layers: CacheLayers) async throws(ImageError) -> Bool {
+    func remove(_ key: ImageKey) async throws(ImageError) -> Bool {
         note("remove")
         try check()
         return entries.withLock { $0.removeValue(forKey: key) != nil }
     }
-    func removeAll(ofSource source: String, from layers: CacheLayers) async throws(ImageError) -> Bool {
+    func removeAll(ofSource source: String) async throws(ImageError) -> Int {
         note("removeAll of a source")
         try check()
-        return false
+        return 0
     }
-    func removeAll(from layers: CacheLayers) async throws(ImageError) {
+    func removeExpired() async throws(ImageError) -> CacheUsage { CacheUsage() }
+    func usage() async -> CacheUsage { CacheUsage() }
+    func removeAll() async throws(ImageError) {
         note("removeAll")
         try check()
         entries.withLock { $0 = [:] }
@@ -82,8 +76,8 @@ private final class ToyCache: ImageCaching {
     func flush() async { note("flush") }
 }
 
-@Suite("Image caches", .timeLimited)
-struct ImageCachesTests {
+@Suite("Tiered disk cache", .timeLimited)
+struct TieredDiskCacheTests {
     private let high = ToyCache(), middle = ToyCache(), low = ToyCache()
     private let entry = DiskCacheEntry(data: Data([1]), created: Date(timeIntervalSince1970: 1))
 
@@ -96,7 +90,7 @@ struct ImageCachesTests {
         .capability("CMG-01", "CMG-03")
     )
     func defaults() async throws {
-        let caches = ImageCaches([low, high])
+        let caches = TieredDiskCache([low, high])
         put(2, low)
         #expect(await caches.entry(forKey: "a")?.data == Data([2]))
         #expect(high.calls.value == ["entry"])
@@ -111,13 +105,13 @@ struct ImageCachesTests {
         #expect(high.entries.withLock { $0.isEmpty })
     }
 
-    @Test("each policy asks its caches", .capability("CMG-02"), arguments: ImageCaches.Policy.allCases)
-    func policies(_ policy: ImageCaches.Policy) async throws {
+    @Test("each policy asks its caches", .capability("CMG-02"), arguments: TieredDiskCache.Policy.allCases)
+    func policies(_ policy: TieredDiskCache.Policy) async throws {
         let all = [high, middle, low]
-        let caches = ImageCaches(
+        let caches = TieredDiskCache(
             all.reversed(), query: policy, store: policy, remove: policy, contains: policy, removeAll: policy)
         #expect(await caches.entry(forKey: "a") == nil)
-        #expect(await caches.contains("a") == [])
+        #expect(await !caches.contains("a"))
         try await caches.store(entry, forKey: "a")
         try await caches.remove("b")
         try await caches.removeAll(ofSource: "b")
@@ -138,7 +132,7 @@ struct ImageCachesTests {
     func concurrentQuery() async throws {
         let waiting = ToyCache(waits: true)
         put(2, low)
-        let caches = ImageCaches([low, waiting], query: .concurrent)
+        let caches = TieredDiskCache([low, waiting], query: .concurrent)
         #expect(await caches.entry(forKey: "a")?.data == Data([2]))
         try await waiting.wasCancelled.wait { $0 }
     }
@@ -147,7 +141,7 @@ struct ImageCachesTests {
     func concurrentQueryWithDeafCache() async {
         let gate = Watched(false)
         put(2, low)
-        let caches = ImageCaches([low, ToyCache(gate: gate)], query: .concurrent, contains: .concurrent)
+        let caches = TieredDiskCache([low, ToyCache(gate: gate)], query: .concurrent, contains: .concurrent)
         // The other cache answers only after the hit has been returned: a query that waited for it would never end.
         #expect(await caches.entry(forKey: "a")?.data == Data([2]))
         gate.update { $0 = true }
@@ -158,7 +152,7 @@ struct ImageCachesTests {
         arguments: [true, false])
     func cancellation(isConcurrent: Bool) async throws {
         let waiting = ToyCache(waits: true)
-        let caches = ImageCaches([low, waiting], query: isConcurrent ? .concurrent : .serial)
+        let caches = TieredDiskCache([low, waiting], query: isConcurrent ? .concurrent : .serial)
         let task = Task { await caches.entry(forKey: "a") }
         try await waiting.isWaiting.wait { $0 }
         // From here on there would be a hit in the other cache, for a query that went on after it was cancelled.
@@ -170,35 +164,34 @@ struct ImageCachesTests {
 
     @Test(
         "with a single cache every policy comes to the same", .capability("CMG-04"),
-        arguments: ImageCaches.Policy.allCases)
-    func singleCache(_ policy: ImageCaches.Policy) async throws {
-        let caches = ImageCaches([high], query: policy, store: policy, contains: policy)
+        arguments: TieredDiskCache.Policy.allCases)
+    func singleCache(_ policy: TieredDiskCache.Policy) async throws {
+        let caches = TieredDiskCache([high], query: policy, store: policy, contains: policy)
         try await caches.store(entry, forKey: "a")
         #expect(await caches.entry(forKey: "a") == entry)
-        #expect(await caches.contains("a") == .disk)
+        #expect(await caches.contains("a"))
     }
 
     @Test(
         "without caches every call returns, and finds nothing", .capability("CMG-05"),
-        arguments: ImageCaches.Policy.allCases)
-    func noCaches(_ policy: ImageCaches.Policy) async throws {
-        let caches = ImageCaches(
+        arguments: TieredDiskCache.Policy.allCases)
+    func noCaches(_ policy: TieredDiskCache.Policy) async throws {
+        let caches = TieredDiskCache(
             [], query: policy, store: policy, remove: policy, contains: policy, removeAll: policy)
         try await caches.store(entry, forKey: "a")
         try await caches.remove("a")
         try await caches.removeAll()
         #expect(await caches.entry(forKey: "a") == nil)
-        #expect(await caches.contains("a") == [])
-        #expect(caches.memoryImage(forKey: "a") == nil)
+        #expect(await !caches.contains("a"))
         await caches.flush()
     }
 
     @Test("contains follows its own policy, not that of removeAll", .capability("CMG-06"))
     func containsPolicy() async {
         put(1, low)
-        let caches = ImageCaches([low, high], contains: .highestOnly, removeAll: .serial)
-        #expect(await caches.contains("a") == [])
-        #expect(await ImageCaches([low, high], contains: .serial, removeAll: .highestOnly).contains("a") == .disk)
+        let caches = TieredDiskCache([low, high], contains: .highestOnly, removeAll: .serial)
+        #expect(await !caches.contains("a"))
+        #expect(await TieredDiskCache([low, high], contains: .serial, removeAll: .highestOnly).contains("a"))
     }
 
     @Test(
@@ -206,14 +199,10 @@ struct ImageCachesTests {
         arguments: [true, false])
     func promotion(_ promotesHits: Bool) async throws {
         put(3, low)
-        let image = try solidImage(1, 1)
-        low.storeInMemory(image, forKey: "m")
-        let caches = ImageCaches([low, middle, high], promotesHits: promotesHits)
+        let caches = TieredDiskCache([low, middle, high], promotesHits: promotesHits)
         #expect(await caches.entry(forKey: "a")?.data == Data([3]))
-        #expect(caches.memoryImage(forKey: "m") != nil)
         for cache in [high, middle] {
             #expect(cache.entries.withLock { $0["a"]?.data } == (promotesHits ? Data([3]) : nil))
-            #expect((cache.memoryImage(forKey: "m") != nil) == promotesHits)
         }
     }
 
@@ -224,7 +213,7 @@ struct ImageCachesTests {
         let gate = Watched(false)
         let slow = ToyCache(gate: gate)
         put(3, slow)
-        let caches = ImageCaches([slow, high], remove: .highestOnly, promotesHits: true)
+        let caches = TieredDiskCache([slow, high], remove: .highestOnly, promotesHits: true)
         async let found = caches.entry(forKey: "a")
         try await slow.calls.wait { $0.contains("entry") }
         try await caches.remove("a")
@@ -236,13 +225,13 @@ struct ImageCachesTests {
     @Test("a cache that cannot keep a copy does not spoil the hit")
     func failingCopy() async {
         put(3, low)
-        let caches = ImageCaches([low, ToyCache(fails: true)], promotesHits: true)
+        let caches = TieredDiskCache([low, ToyCache(fails: true)], promotesHits: true)
         #expect(await caches.entry(forKey: "a")?.data == Data([3]))
     }
 
-    @Test("a failure is told once all caches were asked", arguments: [ImageCaches.Policy.serial, .concurrent])
-    func failure(_ policy: ImageCaches.Policy) async {
-        let caches = ImageCaches([low, ToyCache(fails: true)], store: policy)
+    @Test("a failure is told once all caches were asked", arguments: [TieredDiskCache.Policy.serial, .concurrent])
+    func failure(_ policy: TieredDiskCache.Policy) async {
+        let caches = TieredDiskCache([low, ToyCache(fails: true)], store: policy)
         let error = await #expect(throws: ImageError.self) { try await caches.store(entry, forKey: "a") }
         #expect(error?.code == .cacheWriteFailed)
         #expect(low.entries.withLock { $0["a"] } == entry)
@@ -250,7 +239,7 @@ struct ImageCachesTests {
 
     @Test("caches can be added while it runs")
     func adding() async {
-        let caches = ImageCaches([low])
+        let caches = TieredDiskCache([low])
         put(2, high)
         #expect(await caches.entry(forKey: "a") == nil)
         caches.add(high)

@@ -1,0 +1,85 @@
+internal import FoundationEssentials
+internal import Glibc
+
+/// The places to look for entries that a cache doesn't have, such as images that are shipped with a program.
+///
+/// Their files are only read, never written, renewed, or removed.
+struct SearchPlaces {
+    /// The directories of other disk caches.
+    var paths: [String] = []
+    var file: (@Sendable (ImageKey) -> String?)?
+    /// The directories that were opened.
+    fileprivate var directories: [String: OpenDirectory] = [:]
+
+    var isEmpty: Bool { paths.isEmpty && file == nil }
+}
+
+extension DiskCache {
+    /// The directories of other disk caches, such as a cache inside a container image, which are read for entries that the cache doesn't
+    /// have, first to last.
+    ///
+    /// Their files are only read. ``contains(_:)`` and removals ignore them. May change at any time.
+    public var searchPaths: [String] {
+        get { store.searchPlaces.withLock { $0.paths } }
+        set { store.searchPlaces.withLock { $0.paths = newValue } }
+    }
+
+    /// A closure that returns the path of a key's image, for keys that neither the cache nor ``searchPaths`` have; `nil` if there is none.
+    ///
+    /// It runs on a thread that reads files.
+    public var searchFile: (@Sendable (ImageKey) -> String?)? {
+        get { store.searchPlaces.withLock { $0.file } }
+        set { store.searchPlaces.withLock { $0.file = newValue } }
+    }
+}
+
+extension DiskStore {
+    /// Reads the entry that the search places have for a key. Files that are larger than the cache may be are not read.
+    func searchedEntry(forKey key: ImageKey) -> DiskCacheEntry? {
+        let (limit, places) = (limits.withLock { $0.capacity.bytes }, searchPlaces.withLock { $0 })
+        do throws(FileError) {
+            for path in places.paths {
+                if let entry = searchedEntry(forKey: key, in: path, places, limit) { return entry }
+            }
+            guard let path = places.file?(key) else { return nil }
+            // Through links, and without waiting for a FIFO.
+            let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+            guard file >= 0 else { throw FileError("open", path) }
+            defer { Glibc.close(file) }
+            guard let status = FileStatus(of: file) else { throw FileError("read", path) }
+            guard status.isRegular, (1...max(1, limit)).contains(status.size) else { return nil }
+            guard let data = OpenFile.contents(of: file, count: status.size) else { throw FileError("read", path) }
+            return DiskCacheEntry(
+                data: data, created: Date(cacheTime: status.modified), mimeType: ImageFormat(sniffing: data)?.mimeType)
+        } catch {
+            noteSearch(error)
+            return nil
+        }
+    }
+
+    private func searchedEntry(
+        forKey key: ImageKey, in path: String, _ places: SearchPlaces, _ limit: Int
+    ) -> DiskCacheEntry? {
+        do throws(FileError) {
+            let directory: OpenDirectory
+            if let known = places.directories[path] {
+                directory = known
+            } else {
+                directory = try OpenDirectory.open(path)
+            }
+            searchPlaces.withLock { $0.directories[path] = directory }
+            guard let (data, status, contents) = try directory.read(EntryName(key), for: key), status.size <= limit,
+                case .entry(let description) = contents, description.codec == nil
+            else { return nil }
+            return description.entry(with: data)
+        } catch {
+            noteSearch(error)
+            return nil
+        }
+    }
+
+    private func noteSearch(_ error: FileError) {
+        guard !error.isMissing, !error.isNotADirectory else { return }
+        note("\(error)", cause: "search \(error.operation) \(error.code)")
+    }
+}

@@ -1,0 +1,166 @@
+/// Several disk caches in order, such as a program's own in front of a cache that several machines share (``RemoteImageCache``).
+///
+/// ```swift
+/// let disk = TieredDiskCache([RemoteImageCache(store), own], store: .concurrent, promotesHits: true)
+/// let manager = ImageManager(cache: ImageCache(disk: disk))
+/// ```
+///
+/// The cache that was added last has the highest priority. Without any cache, nothing is found and nothing is stored.
+public final class TieredDiskCache: DiskCaching {
+    /// A choice of the caches that take part in a call.
+    public enum Policy: String, Sendable, Hashable, CaseIterable {
+        /// The cache that was added last, and no other.
+        case highestOnly
+        /// The cache that was added first, and no other.
+        case lowestOnly
+        /// In order, starting with the highest priority. A query ends with the first hit; changes go to all, even if some fail.
+        case serial
+        /// All at once. A query ends with the first hit, and the others are canceled. A miss waits for all.
+        case concurrent
+    }
+
+    private let policies: (query: Policy, store: Policy, remove: Policy, contains: Policy, removeAll: Policy)
+    private let promotesHits: Bool
+    private let list: Lock<[any DiskCaching]>
+    /// The removals through this class, which a promotion must not undo.
+    private let removals = RemovalCounts()
+
+    /// Creates a combination of caches, the last with the highest priority, and the policies of the calls that the parameters are named
+    /// after.
+    /// - Parameters:
+    ///   - caches: the caches, with the highest priority last.
+    ///   - query: the caches that lookups ask.
+    ///   - store: the caches that get new images.
+    ///   - remove: the caches that lose removed images.
+    ///   - contains: the caches that are asked for an entry without reading it.
+    ///   - removeAll: the caches that are cleared.
+    ///   - promotesHits: true to store a hit in the caches of higher priority, too.
+    public init(
+        _ caches: [any DiskCaching], query: Policy = .serial, store: Policy = .highestOnly,
+        remove: Policy = .concurrent, contains: Policy = .serial, removeAll: Policy = .concurrent,
+        promotesHits: Bool = false
+    ) {
+        list = Lock(caches)
+        policies = (query, store, remove, contains, removeAll)
+        self.promotesHits = promotesHits
+    }
+
+    /// The caches, oldest first.
+    public var caches: [any DiskCaching] { list.withLock { $0 } }
+
+    /// Adds a cache with a higher priority than all present caches. Calls in progress continue without it.
+    /// - Parameter cache: the cache.
+    public func add(_ cache: any DiskCaching) { list.withLock { $0.append(cache) } }
+
+    /// The caches that take part in a call, highest priority first.
+    private func caches(for policy: Policy) -> [any DiskCaching] {
+        switch policy {
+        case .highestOnly: caches.suffix(1)
+        case .lowestOnly: Array(caches.prefix(1))
+        case .serial, .concurrent: caches.reversed()
+        }
+    }
+
+    // MARK: Queries
+
+    public func entry(forKey key: ImageKey, priority: WorkPriority) async -> DiskCacheEntry? {
+        let count = removals.count(ofSource: key.source)
+        let hit = await firstHit(policies.query) { await $0.entry(forKey: key, priority: priority) }
+        guard let hit, promotesHits else { return hit?.value }
+        // An entry stored there meanwhile is newer.
+        for cache in hit.higher where await !cache.contains(key) {
+            // If this fails, later lookups still find the entry in its cache.
+            try? await cache.store(hit.value, forKey: key) { [removals] in
+                removals.count(ofSource: key.source).permitsStoreOnDisk(since: count)
+            }
+        }
+        return hit.value
+    }
+
+    public func path(forKey key: ImageKey) async -> String? {
+        await firstHit(policies.query) { await $0.path(forKey: key) }?.value
+    }
+
+    public func contains(_ key: ImageKey) async -> Bool {
+        await firstHit(policies.contains) { await $0.contains(key) ? true : nil } != nil
+    }
+
+    public func variants(ofSource source: String) async -> [ImageVariant] {
+        var found: Set<ImageVariant> = []
+        for cache in caches(for: policies.query) { await found.formUnion(cache.variants(ofSource: source)) }
+        return Array(found)
+    }
+
+    public func usage() async -> CacheUsage {
+        var usage = CacheUsage()
+        for cache in caches { usage += await cache.usage() }
+        return usage
+    }
+
+    /// Returns the first hit, and the caches of higher priority than the cache that has it.
+    private func firstHit<Value: Sendable>(
+        _ policy: Policy, _ find: @escaping @Sendable (any DiskCaching) async -> Value?
+    ) async -> (value: Value, higher: ArraySlice<any DiskCaching>)? {
+        let caches = caches(for: policy)
+        let searches = caches.indices.map { index in
+            { @Sendable () async -> (value: Value, higher: ArraySlice<any DiskCaching>)? in
+                await find(caches[index]).map { ($0, caches[..<index]) }
+            }
+        }
+        if policy == .concurrent { return await firstResult(of: searches) }
+        for search in searches where !Task.isCancelled { if let hit = await search() { return hit } }
+        return nil
+    }
+
+    // MARK: Changes
+
+    public func store(
+        _ entry: DiskCacheEntry, forKey key: ImageKey, while isCurrent: @escaping @Sendable () -> Bool
+    ) async throws(ImageError) {
+        try await change(policies.store) { try await $0.store(entry, forKey: key, while: isCurrent) }
+    }
+
+    @discardableResult public func remove(_ key: ImageKey) async throws(ImageError) -> Bool {
+        try await removals.during(source: key.source, .disk) { () throws(ImageError) in
+            try await change(policies.remove) { try await $0.remove(key) }.contains(true)
+        }
+    }
+
+    @discardableResult public func removeAll(ofSource source: String) async throws(ImageError) -> Int {
+        try await removals.during(source: source, .disk) { () throws(ImageError) in
+            try await change(policies.remove) { try await $0.removeAll(ofSource: source) }.reduce(0, +)
+        }
+    }
+
+    public func removeAll() async throws(ImageError) {
+        try await removals.during(source: nil, .disk) { () throws(ImageError) in
+            _ = try await change(policies.removeAll) { try await $0.removeAll() }
+        }
+    }
+
+    @discardableResult public func removeExpired() async throws(ImageError) -> CacheUsage {
+        try await change(.serial) { try await $0.removeExpired() }.reduce(into: CacheUsage()) { $0 += $1 }
+    }
+
+    public func flush() async { for cache in caches { await cache.flush() } }
+
+    /// Changes the caches of a policy. If some fail, throws the error of the cache with the highest priority, after all have finished.
+    @discardableResult private func change<Value: Sendable>(
+        _ policy: Policy, _ body: @escaping @Sendable (any DiskCaching) async throws -> Value
+    ) async throws(ImageError) -> [Value] {
+        var changes: [Task<Value, any Error>] = []
+        for cache in caches(for: policy) {
+            // Started before this returns, so that a removal after the call comes after it.
+            let change = Task.immediate { try await body(cache) }
+            if policy != .concurrent { _ = await change.result }
+            changes.append(change)
+        }
+        var results: [Result<Value, any Error>] = []
+        for change in changes { results.append(await change.result) }
+        do {
+            return try results.map { try $0.get() }
+        } catch {
+            throw error as? ImageError ?? ImageError(.cacheWriteFailed, stage: .cache, reason: "\(error)")
+        }
+    }
+}
