@@ -210,7 +210,7 @@ struct Transfer: Sendable {
             }
         }
         let mimeType = response.mimeType
-        let head = SourceResponse(
+        let head = ResponseHead(
             url: url, statusCode: response.statusCode, mimeType: mimeType,
             networkProtocol: message.head.version.description, headers: response.headers)
         context.record.recordHead(head, at: context.limits.now)

@@ -132,7 +132,7 @@ struct GainMapDecodeTests {
         var options = DecodeOptions()
         options.decodeToHDR = true
         // What is larger than a budget decodes while nothing else does.
-        let context = DecodeContext(budget: DecodeBudget(limit: .bytes(1)))
+        let context = ProcessingContext(budget: DecodeBudget(limit: .bytes(1)))
         let decoder = try coder.progressiveDecoder(options: options, context: context)
         try decoder.append(Data(data.prefix(data.count / 2)))
         _ = try decoder.preview()

@@ -63,7 +63,7 @@ struct PNGDecodeTests {
         contents[0] = UInt8(method)
         contents[1] = UInt8(31 - method * 256 % 31)
         let odd = file[..<(place - 8)] + HandmadePNG.chunk("IDAT", contents) + file[(place + contents.count + 4)...]
-        let decoder = try coder.progressiveDecoder(options: DecodeOptions(), context: DecodeContext())
+        let decoder = try coder.progressiveDecoder(options: DecodeOptions(), context: ProcessingContext())
         try decoder.append(odd)
         for decoded in [try coder.decode(odd), try decoder.finish()] { #expect(decoded.pixels == image.pixels) }
     }
