@@ -2,10 +2,7 @@ internal import FoundationEssentials
 
 /// Removing entries, and clearing.
 extension DiskStore {
-    /// - Returns: false if there was none.
-    func remove(_ key: ImageKey) throws(ImageError) -> Bool {
-        try removeEntries { _ in [EntryName(key)] } > 0
-    }
+    func remove(_ key: ImageKey) throws(ImageError) -> Bool { try removeEntries { _ in [EntryName(key)] } > 0 }
 
     /// - Returns: the number of entries that there were.
     func removeAll(ofSource source: String) throws(ImageError) -> Int {
@@ -23,7 +20,6 @@ extension DiskStore {
         }
     }
 
-    /// Removes the file of an entry.
     /// - Parameter isExpected: a closure that returns false for a file that is to stay.
     /// - Returns: the status of the file; `nil` if there was none, or it stays.
     func remove(

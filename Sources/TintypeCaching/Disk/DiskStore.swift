@@ -21,7 +21,6 @@ final class DiskStore: Sendable {
     let renewalAge = Atomic(EvictionHand().renewalAge)
     /// The end of the names of files that this cache is writing.
     let writer = WriterName()
-    /// The directory that was opened last.
     let directory = Lock<OpenDirectory?>(nil)
     /// For the thread that prepares the directory.
     private let preparation = Lock(())
@@ -130,7 +129,6 @@ final class DiskStore: Sendable {
         if let open = directory.withLock({ $0 }), !open.isCurrent || open.reasonAgainstWriting != nil { forget(open) }
     }
 
-    /// Closes the directory.
     func close() { if let open = directory.withLock({ $0 }) { forget(open) } }
 
     /// Makes the folder of entries, and marks it as this cache's. An empty one without the mark is one of a process that ended meanwhile.

@@ -10,7 +10,7 @@ enum EntryFile {
     static let version: UInt32 = 3
     static let marker: [UInt8] = Array("TINTYPE\n".utf8)
     static let footerSize = 48
-    /// More than any description has: keys, types, and validators are short, and extended data is limited.
+    /// More than any description has, since extended data is limited.
     static let maximumDescription = 16 << 20
     /// The part of the end of a file that usually has the whole description.
     static let usualTail = 2_048
@@ -34,14 +34,12 @@ enum EntryFile {
         }
     }
 
-    /// The fields of a footer.
     struct Footer {
         let payloadChecksum: UInt128
         let descriptionChecksum: UInt64
         let payloadSize: Int
         let descriptionSize: Int
 
-        /// The description and the footer.
         var trailerSize: Int { descriptionSize + EntryFile.footerSize }
 
         /// - Parameters:
@@ -62,7 +60,6 @@ enum EntryFile {
         }
     }
 
-    /// The fields of a description.
     struct Description {
         /// The key; without user info and query values of the URL if ``isKeyComplete`` is false.
         var key: ImageKey

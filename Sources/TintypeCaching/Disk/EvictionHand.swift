@@ -29,14 +29,12 @@ struct EvictionHand: Sendable {
         var modified: Int64
     }
 
-    /// A folder that is about to be listed.
     struct Visit: Sendable {
         var folder: Int
         /// The number of changes at the start of the visit.
         fileprivate var changes: UInt32
     }
 
-    /// The next thing to do for a cache that is over its limits.
     enum Step: Sendable {
         case list(Visit)
         case evict(Listed)
@@ -52,7 +50,8 @@ struct EvictionHand: Sendable {
     var renewalAge: Int64 { min(Self.longestRenewalAge, evictionAge.map { $0 / 8 } ?? Self.firstRenewalAge) }
     private let order: [Int]
     private var place = 0
-    private var credit = 0
+    /// The names that the stores so far have let the hand look at, and that it hasn't looked at.
+    private var namesDue = 0
     /// The changes of each folder, by which a listing knows that it is out of date.
     private var changes = [UInt32](repeating: 0, count: FolderSizes.folders)
     /// The names that were listed since the last batch.
@@ -77,8 +76,8 @@ struct EvictionHand: Sendable {
     /// - Returns: the folder to look at now, if any.
     mutating func noteStore(of size: Int, replacing old: Int, in folder: Int) -> Visit? {
         change(folder, entries: old == 0 ? 1 : 0, bytes: size - old)
-        credit = min(credit + Self.pace, 4 * Self.pace)
-        return credit > 0 ? nextVisit() : nil
+        namesDue = min(namesDue + Self.pace, 4 * Self.pace)
+        return namesDue > 0 ? nextVisit() : nil
     }
 
     mutating func noteRemoval(of size: Int, in folder: Int) { change(folder, entries: -1, bytes: -size) }
@@ -102,7 +101,6 @@ struct EvictionHand: Sendable {
         return visit(order[place])
     }
 
-    /// Starts a look at a folder.
     func visit(_ folder: Int) -> Visit { Visit(folder: folder, changes: changes[folder]) }
 
     /// Takes the entries that a folder has, as it was listed.
@@ -111,7 +109,7 @@ struct EvictionHand: Sendable {
         if changes[visit.folder] == visit.changes {
             sizes.set(entries: entries.count, bytes: entries.reduce(0) { $0 + $1.size }, of: visit.folder)
         }
-        credit -= max(Self.leastCost, entries.count)
+        namesDue -= max(Self.leastCost, entries.count)
         batch.removeAll { $0.name.folder == visit.folder }
         batch += unremovable.isEmpty ? entries : entries.filter { !unremovable.contains($0.name) }
         if batch.count >= Self.batchSize { makeCandidates(batch.count / Self.candidateShare, now: time) }
@@ -150,7 +148,6 @@ struct EvictionHand: Sendable {
         return .list(nextVisit())
     }
 
-    /// Notes that a candidate is gone.
     mutating func noteEviction(of entry: Listed, now time: Int64) {
         let age = time - entry.modified
         guard age >= 0 else { return }
@@ -189,7 +186,6 @@ struct FolderSizes: Sendable, Equatable {
 
     // MARK: The file
 
-    /// The contents of the file `sizes`: 4 KB.
     func encoded(evictionAge: Int64?) -> Data {
         var writer = ByteWriter()
         writer.integer(Self.marker)
@@ -202,7 +198,7 @@ struct FolderSizes: Sendable, Equatable {
         return Data(writer.bytes)
     }
 
-    /// Reads the file; `nil` if it is damaged.
+    /// - Returns: `nil` if the file is damaged.
     static func decode(_ data: Data) -> (sizes: FolderSizes, evictionAge: Int64?)? {
         data.withUnsafeBytes { bytes in
             var (reader, result) = (ByteReader(bytes), FolderSizes())

@@ -3,7 +3,6 @@
 /// Operations on one source take turns; those on different sources don't wait for each other. Reads find the entries of stores under way
 /// at once, and a removal cancels the stores whose turn has not come.
 final class OperationOrder: Sendable {
-    /// An operation under way.
     // Sendable: its variables are used under the lock of the order.
     final class Ticket: @unchecked Sendable {
         /// The hash of the source; `nil` for an operation on all sources.
@@ -90,7 +89,6 @@ final class OperationOrder: Sendable {
 
     // MARK: Entries on their way
 
-    /// The entry that is on its way under a key.
     func entry(forKey key: ImageKey) -> DiskCacheEntry? {
         state.withLock { state in
             guard !state.operations.isEmpty else { return nil }
@@ -98,7 +96,6 @@ final class OperationOrder: Sendable {
         }
     }
 
-    /// The variants of a source that are on their way.
     func variants(ofSource source: String) -> [ImageVariant] {
         let tickets = state.withLock { state in
             state.operations[EntryName(source: source).source]?.filter { !$0.isCancelled } ?? []

@@ -43,7 +43,6 @@ struct FileStatus: Sendable {
 
     static func allocatedSize(_ size: Int) -> Int { max(1, (min(max(0, size), 1 << 44) + 4_095) / 4_096) * 4_096 }
 
-    /// True if the contents are certainly the same.
     func isSameFile(as other: FileStatus) -> Bool {
         inode == other.inode && size == other.size && modified == other.modified
     }
@@ -51,7 +50,6 @@ struct FileStatus: Sendable {
 
 /// A call to the system that failed.
 struct FileError: Error, Sendable, CustomStringConvertible {
-    /// The operation, such as `write`.
     let operation: String
     /// The path, relative to the ``OpenDirectory`` if it is inside.
     let path: String

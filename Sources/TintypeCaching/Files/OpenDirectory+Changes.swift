@@ -48,7 +48,6 @@ extension OpenDirectory {
 
     func remove(_ path: String) throws(FileError) { _ = try remove(path) { _ in true } }
 
-    /// Removes a file.
     /// - Parameter isExpected: a closure that returns false for a file that is to stay.
     /// - Returns: the status of the file; `nil` if it stays.
     func remove(_ path: String, where isExpected: (FileStatus) -> Bool) throws(FileError) -> FileStatus? {

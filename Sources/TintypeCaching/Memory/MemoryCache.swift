@@ -43,9 +43,7 @@ public final class MemoryCache: MemoryCaching {
     /// The limits. Images that exceed new limits are evicted at once.
     public var configuration: Configuration {
         get { state.withLock { $0.limits } }
-        set {
-            change { $0.change(limits: newValue) }
-        }
+        set { change { $0.change(limits: newValue) } }
     }
 
     public func image(forKey key: ImageKey) -> Image? {

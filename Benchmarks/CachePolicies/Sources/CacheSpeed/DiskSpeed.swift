@@ -121,6 +121,7 @@ struct DiskSpeed {
             ),
             ("`contains`", { await !disk.contains($0) }),
             ("`contains` of an `ImageCache`", { await stacked.contains($0).isEmpty }),
+            ("of all variants of a source", { await disk.variants(ofSource: $0.source).isEmpty }),
             ("of a cache in which nothing was ever stored", { await empty.entry(forKey: $0) == nil }),
         ]
         var samples = cases.map { _ in (wall: Sample(), processor: Sample()) }

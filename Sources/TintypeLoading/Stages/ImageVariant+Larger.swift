@@ -1,11 +1,11 @@
 /// The relation between thumbnails: which of them can be made from others.
 extension ImageVariant {
     /// The box of a thumbnail; `nil` if the variant isn't a thumbnail, or was transformed.
-    package var box: PixelSize? { Thumbnail(self)?.box }
+    var box: PixelSize? { Thumbnail(self)?.box }
 
     /// Returns true if this thumbnail can be made from another instead of the original: from a thumbnail of the same kind whose box
     /// is at least as large in both directions.
-    package func canBeMade(of other: ImageVariant) -> Bool {
+    func canBeMade(of other: ImageVariant) -> Bool {
         guard let small = Thumbnail(self), let large = Thumbnail(other) else { return false }
         return small.isFitted == large.isFitted && small.box.width <= large.box.width
             && small.box.height <= large.box.height

@@ -7,10 +7,10 @@ private final class ResponseCompanion: ImageCompanion {
 
 extension Image {
     /// The response that brought the image; `nil` for a new image, or an image that the program stored.
-    package var response: StoredResponse? { (companion as? ResponseCompanion)?.response }
+    var response: StoredResponse? { (companion as? ResponseCompanion)?.response }
 
     /// Returns the same image for a cache, with the response that brought it.
-    package func with(_ response: StoredResponse?) -> Image {
+    func with(_ response: StoredResponse?) -> Image {
         guard response != self.response else { return self }
         return with(companion: response.map { ResponseCompanion($0) })
     }
