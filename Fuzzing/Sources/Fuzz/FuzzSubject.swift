@@ -154,7 +154,7 @@ struct FuzzSubject {
     private func check(_ pixels: PixelBuffer) {
         precondition(!pixels.size.isEmpty)
         guard pixels.format == .rgba8 else { return }
-        for y in 0..<pixels.height {
+        for y in 0..<pixels.size.height {
             pixels.withRow(y) { row in
                 for x in stride(from: 0, to: row.count, by: 4) {
                     let alpha = row[x + 3]

@@ -40,6 +40,6 @@ final class BareLoops {
                 $0.bindMemory(to: UInt8.self).baseAddress, $0.count, Int32(eighths),
                 buffer.row(0).assumingMemoryBound(to: UInt8.self), buffer.bytesPerRow)
         }
-        return try buffer.freeze().resized(to: target)
+        return try Image(pixels: buffer.freeze()).resized(to: target).pixels
     }
 }

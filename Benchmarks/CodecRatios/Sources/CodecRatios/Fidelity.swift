@@ -7,26 +7,26 @@ enum Fidelity {
     /// with three lobes of a larger one, in double precision.
     static func decibels(_ picture: PixelBuffer, to reference: [Double]) -> Double {
         var sum = 0.0
-        for y in 0..<picture.height {
+        for y in 0..<picture.size.height {
             picture.withRow(y) { row in
-                for x in 0..<picture.width {
+                for x in 0..<picture.size.width {
                     for component in 0..<3 {
                         let difference =
-                            Double(row[4 * x + component]) - reference[(y * picture.width + x) * 3 + component]
+                            Double(row[4 * x + component]) - reference[(y * picture.size.width + x) * 3 + component]
                         sum += difference * difference
                     }
                 }
             }
         }
-        return 10 * log10(255 * 255 * Double(picture.width * picture.height * 3) / max(sum, 1e-9))
+        return 10 * log10(255 * 255 * Double(picture.size.width * picture.size.height * 3) / max(sum, 1e-9))
     }
 
     /// The components of the reduction, limited to 0...255, row by row.
     static func reduction(of source: PixelBuffer, to target: PixelSize) -> [Double] {
-        let columns = weights(from: source.width, to: target.width)
-        let rows = weights(from: source.height, to: target.height)
-        var narrow = [Double](repeating: 0, count: target.width * source.height * 3)
-        for y in 0..<source.height {
+        let columns = weights(from: source.size.width, to: target.width)
+        let rows = weights(from: source.size.height, to: target.height)
+        var narrow = [Double](repeating: 0, count: target.width * source.size.height * 3)
+        for y in 0..<source.size.height {
             source.withRow(y) { row in
                 for (x, span) in columns.enumerated() {
                     for component in 0..<3 {

@@ -33,8 +33,9 @@ struct IsolationSpeed {
         guard part.isEmpty else { return }
         let pixels = try Image(data: SampleImages.draw(.mountains).data).pixels
         let times = (0..<40).map { _ in sharingTime(pixels) }
+        let bytes = pixels.bytesPerRow * pixels.size.height
         print(
-            "\nTo write \(pixels.byteCount) bytes of pixels into new pages of shared memory: \(text(median(times))) ms")
+            "\nTo write \(bytes) bytes of pixels into new pages of shared memory: \(text(median(times))) ms")
     }
 
     private static func cases(containing part: String) throws -> [Case] {
