@@ -125,8 +125,6 @@ public final class TestLoader: ImageLoading {
         state.update { $0.answers[url] = answer }
     }
 
-    public func canLoad(_ url: URL) -> Bool { url.scheme.map { schemes.contains($0.lowercased()) } ?? false }
-
     public func isLocal(_ url: URL) -> Bool { treatsAsLocal }
 
     public func load(_ request: LoadRequest) async throws(ImageError) -> LoadedData {

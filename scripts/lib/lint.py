@@ -166,7 +166,7 @@ LAYERS = {
         "TintypeLoading", "CLinux", "CZlib", "CBrotli", "CZstd", "AsyncHTTPClient", "NIOCore", "NIOHTTP1", "NIOHTTP2",
         "NIOHPACK", "NIOSSL",
     },
-    "TintypeGTK": {"TintypeDisplay", "CGTK", "CGTKShim"},
+    "TintypeGTK": {"Tintype", "TintypeDisplay", "CGTK", "CGTKShim"},
     "Tintype": {"TintypeDisplay", "TintypeCodecs", "TintypeIsolation", "TintypeHTTP", "Logging"},
 }
 IMPORT = re.compile(r"^\s*(?:@\w+ )*(?:(?:public|package|internal|fileprivate|private) )?import (?:(?:struct|class|enum|protocol|func|var|let) )?(\w+)")
