@@ -173,7 +173,7 @@ extension TestLoader {
     /// The number of loads that have not ended.
     public var runningLoads: Int { state.value.running }
 
-    /// The number of loads that ended because they were cancelled.
+    /// The number of loads that ended because they were canceled.
     public var cancelledLoads: Int { state.value.cancelled }
 
     /// Returns the number of requests.

@@ -21,7 +21,7 @@ public struct SystemHostResolver: HostResolving {
     public init() {}
 
     public func addresses(of host: String) async throws(ImageError) -> [IPAddress] {
-        // The system's function can't be cancelled. The caller stops waiting, and the answer is ignored.
+        // The system's function can't be canceled. The caller stops waiting, and the answer is ignored.
         let (answers, continuation) = AsyncStream.makeStream(of: Result<[IPAddress], ImageError>.self)
         let task = Task {
             do throws(ImageError) {

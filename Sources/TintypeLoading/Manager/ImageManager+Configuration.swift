@@ -59,9 +59,9 @@ extension ImageManager {
         /// A closure that returns the time until a URL that failed may be loaded again: zero to remember nothing, or `nil` for the time
         /// of ``failureLifetimes``. Local files aren't asked for.
         public var failureLifetime: (@Sendable (ImageError, URL) -> Duration?)?
-        /// The number of failed URLs that are remembered.
+        /// The number of failed URLs that are remembered. The default is 1,000.
         public var failureLimit = 1_000
-        /// The bytes that may wait to be written to disk before loads wait for their own writes.
+        /// The bytes that may wait to be written to disk before loads wait for their own writes. The default is 64 MB.
         public var pendingStoreLimit = ByteCount.megabytes(64)
         /// The shortest time between two previews of an image that arrives (``ImageRequest/isProgressive``). The default is
         /// 100 ms.
