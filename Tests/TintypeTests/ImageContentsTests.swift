@@ -55,7 +55,8 @@ struct ImageContentsTests {
         #expect(failure(large)?.code == .bodyTooLarge)
         let error = try #require(failure(folder.path + "/none"))
         #expect(error.code == .fileUnreadable && error.source == folder.path + "/none" && error.stage == .load)
-        let web = try #require(failure(#require(URL(string: "https://me:secret@example.org/a.png"))))
+        let address = try #require(URL(string: "https://me:secret@example.org/a.png"))
+        let web = try #require(failure(address))
         #expect(web.code == .invalidURL && web.source?.contains("secret") == false)
         let text = try folder.write(Data("no image".utf8), to: "text.png").path
         #expect(failure(text)?.code == .unknownFormat && failure(text)?.source == text)
