@@ -149,7 +149,7 @@ let package = Package(
             swiftSettings: settings),
         .target(
             name: "TintypeGTK",
-            dependencies: ["TintypeDisplay", library("CGTK", for: "GTK"), library("CGTKShim", for: "GTK")],
+            dependencies: ["Tintype", library("CGTK", for: "GTK"), library("CGTKShim", for: "GTK")],
             swiftSettings: settings),
         .target(
             name: "TintypeTesting",

@@ -6,10 +6,7 @@ import Tintype
 import TintypeGTK
 
 // GTK runs on the first thread, so the top level of the program has no await.
-MainActor.assumeIsolated {
-    MainActorBridge.attach()
-    ImageBinding.defaultManager = .shared
-}
+MainActor.assumeIsolated { MainActorBridge.attach() }
 
 @MainActor func showWindow(of application: UnsafeMutablePointer<GtkApplication>?) {
     let window = gtk_application_window_new(application)

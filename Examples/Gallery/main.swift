@@ -21,7 +21,6 @@ do {
 for problem in arguments.problems { FileHandle.standardError.write(Data("\(problem)\n".utf8)) }
 // The top level stays synchronous, so that the main actor is on this thread, the one of GTK.
 MainActorBridge.attach()
-ImageBinding.defaultManager = .shared
 CacheLimits.saved().apply()
 guard gtk_init_check() != 0 else {
     FileHandle.standardError.write(Data("There is no display. On a machine without one, use xvfb-run.\n".utf8))

@@ -14,13 +14,14 @@ guard arguments.count == 2 || (arguments.count == 4 && arguments[2] == "--screen
 // snippet: browser-start
 // Without an await at the top level, the main actor is on this thread, which becomes GTK's.
 MainActorBridge.attach()
-ImageBinding.defaultManager = .shared
 guard gtk_init_check() != 0 else {
     print("There is no display.")
     exit(1)
 }
-let browser = Browser(try pictures(in: arguments[1]))
+let browser = Browser(try pictures(in: CommandLine.arguments[1]))
+// snippet.hide
 if arguments.count == 4 { takeScreenshot(of: browser, to: arguments[3]) }
+// snippet.show
 g_main_loop_run(g_main_loop_new(nil, 0))
 // snippet.end
 

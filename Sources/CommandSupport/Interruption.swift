@@ -3,7 +3,7 @@ internal import Dispatch
 internal import Glibc
 package import TintypeLoading
 
-/// Ends a command cleanly after Ctrl-C or `kill`: its task is cancelled and tidies up. A second signal ends it immediately.
+/// Ends a command cleanly after Ctrl-C or `kill`: its task is canceled and tidies up. A second signal ends it immediately.
 ///
 /// A signal that the process was started to ignore stays ignored, as SIGHUP under `nohup`.
 package enum Interruption {

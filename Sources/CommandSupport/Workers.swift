@@ -2,7 +2,7 @@
 package enum Workers {
     /// Lets `count` workers take elements until none are left.
     ///
-    /// After the calling task is cancelled, workers take no further elements.
+    /// After the calling task is canceled, workers take no further elements.
     package static func run<Element: Sendable>(
         _ count: Int, next: @escaping @Sendable () async -> Element?,
         work: @escaping @Sendable (Element) async -> Void

@@ -37,17 +37,9 @@ extension Image {
         contentsOf url: URL, options: DecodeOptions = DecodeOptions(), limits: DecodeLimits = DecodeLimits(),
         coders: ImageCoders = .default
     ) throws(ImageError) {
-        guard url.isFileURL else {
-            throw ImageError(
-                .invalidURL, stage: .load, source: url.absoluteString,
-                reason: "not the URL of a local file; load it with an ImageManager")
-        }
-        do throws(ImageError) {
-            let data = try FileLoader.contents(of: url)
+        self = try FileLoader.withContents(of: url) { data throws(ImageError) in
             let options = options.completed(fileName: url.lastPathComponent)
-            self = try coders.decode(data, options: options, context: ProcessingContext(limits: limits))
-        } catch {
-            throw error.withSource(url.path)
+            return try coders.decode(data, options: options, context: ProcessingContext(limits: limits))
         }
     }
 
@@ -125,5 +117,29 @@ extension ImageInfo {
     /// - Throws: An ``ImageError`` with the code `truncatedImage` if more bytes are needed, or another error of the decode stage.
     public init(data: Data, limits: DecodeLimits = DecodeLimits(), coders: ImageCoders = .default) throws(ImageError) {
         self = try coders.info(of: data, context: ProcessingContext(limits: limits))
+    }
+
+    /// Reads the header of a local file without decoding its pixels.
+    ///
+    /// Reads the file on the calling thread, all of it: metadata, gain maps, and the frames of an animation may be at its end. The name
+    /// of the file tells the format of a camera file.
+    ///
+    /// ```swift
+    /// let header = try ImageInfo(contentsOf: fileURL)
+    /// ```
+    /// - Parameters:
+    ///   - url: The `file:` URL of the image.
+    ///   - limits: The limits that the image must not exceed.
+    ///   - coders: The coders that may read the header.
+    /// - Throws: ``ImageError/Code/fileUnreadable`` for what can't be read or is no file, ``ImageError/Code/bodyTooLarge`` for a file of over
+    ///   200 MB, ``ImageError/Code/invalidURL`` for a URL that isn't a `file:` URL, and ``ImageError`` of the stage
+    ///   ``ImageError/Stage/decode``.
+    public init(
+        contentsOf url: URL, limits: DecodeLimits = DecodeLimits(), coders: ImageCoders = .default
+    ) throws(ImageError) {
+        self = try FileLoader.withContents(of: url) { data throws(ImageError) in
+            let hint = ImageFormat.hint(fileName: url.lastPathComponent)
+            return try coders.info(of: data, hint: hint, context: ProcessingContext(limits: limits))
+        }
     }
 }

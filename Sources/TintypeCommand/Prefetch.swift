@@ -85,7 +85,7 @@ struct PrefetchCommand: AsyncParsableCommand {
                 }
             }
         } catch {
-            // A wait that was cancelled leaves its prefetch running.
+            // A wait that was canceled leaves its prefetch running.
             prefetcher.cancelAll()
             throw error
         }

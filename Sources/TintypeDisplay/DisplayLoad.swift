@@ -84,14 +84,7 @@ internal import FoundationEssentials
             let reason = "no URL was given"
             return finish(.failure(ImageError(.invalidURL, stage: .request, reason: reason)))
         }
-        guard let manager = binding.manager else {
-            show(settings.failureImage ?? settings.placeholder, as: .failure)
-            let reason = "the display has no manager: give it one, or set ImageBinding.defaultManager"
-            let error = ImageError(
-                .invalidRequest, stage: .request, source: request.url.shortDescription, reason: reason)
-            return finish(.failure(error))
-        }
-        start(request, manager, isFirst: true)
+        start(request, binding.manager, isFirst: true)
     }
 
     /// Takes the tasks of the slot's previous load over, so that its transfer goes on if both need the same transfer.

@@ -3,12 +3,9 @@
 /// The most recent load of a slot alone changes the slot; each load ends exactly once. A binding belongs to its display,
 /// and ends its loads when it is deallocated.
 @MainActor public final class ImageBinding {
-    /// The manager of bindings without a manager of their own. A program sets it once, before its displays load images:
-    /// `ImageBinding.defaultManager = .shared`.
-    public static var defaultManager: ImageManager?
-
+    /// The manager that loads the images.
+    public let manager: ImageManager
     weak var display: (any ImageDisplay)?
-    private let ownManager: ImageManager?
     let clock: any Clock<Duration>
     private var slots: [ImageSlot: Slot] = [:]
     private var running: [ObjectIdentifier: DisplayLoad] = [:]
@@ -27,13 +24,13 @@
     /// Creates the binding of a display.
     /// - Parameters:
     ///   - display: the display, weakly referenced.
-    ///   - manager: the manager that loads the images; `nil` for ``defaultManager``.
+    ///   - manager: the manager that loads the images.
     ///   - clock: the clock of ``placeholderDelay``.
     public init(
-        _ display: any ImageDisplay, manager: ImageManager? = nil, clock: any Clock<Duration> = ContinuousClock()
+        _ display: any ImageDisplay, manager: ImageManager, clock: any Clock<Duration> = ContinuousClock()
     ) {
         self.display = display
-        ownManager = manager
+        self.manager = manager
         self.clock = clock
     }
 
@@ -41,9 +38,6 @@
         for load in running.values { load.cancel() }
         for slot in slots.values { slot.load?.invalidate() }
     }
-
-    /// The manager that loads the images.
-    public var manager: ImageManager? { ownManager ?? Self.defaultManager }
 
     // MARK: Loads
 

@@ -4,6 +4,8 @@ internal import CGTKShim
 public import TintypeDisplay
 
 /// A GTK widget that shows images: the part that pictures, avatars, and buttons have in common.
+///
+/// Its functions `setImage` come from ``/Tintype/ImageDisplay``.
 @MainActor public class ImageWidget: ImageDisplay {
     /// The widget, which the object retains.
     public let widget: WidgetPointer
@@ -90,12 +92,21 @@ public import TintypeDisplay
 
     // MARK: ImageDisplay
 
+    /// The loads of the widget.
     public var imageBinding: ImageBinding { state.imageBinding }
 
+    /// Returns a request at the ``decodeSize``, unless it has a thumbnail size of its own. Prefetch with it.
+    /// - Parameters:
+    ///   - request: the request.
+    ///   - slot: the slot.
     public func adapted(_ request: ImageRequest, for slot: ImageSlot) -> ImageRequest {
         state.adapted(request, for: slot)
     }
 
+    /// Shows an image at once, without a load.
+    /// - Parameters:
+    ///   - content: the image; `nil` for none.
+    ///   - slot: the slot.
     public func show(_ content: DisplayedImage?, in slot: ImageSlot) { state.show(content, in: slot) }
 
     public func show(

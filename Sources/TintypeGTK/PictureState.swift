@@ -1,7 +1,7 @@
 #if GTK
 internal import CGTK
 internal import CGTKShim
-internal import TintypeDisplay
+internal import Tintype
 
 /// The images of a widget that shows them in its paintables.
 @MainActor final class PictureState: WidgetState, ImageDisplay {
@@ -40,7 +40,9 @@ internal import TintypeDisplay
         }
     }
 
-    override func makeBinding() -> ImageBinding { ImageBinding(self, manager: manager) }
+    override func makeBinding() -> ImageBinding {
+        manager.map { ImageBinding(self, manager: $0) } ?? ImageBinding(self)
+    }
 
     private func content(_ slot: ImageSlot) -> SlotContents? { slotPaintable(slot)?.content(of: slot) }
 

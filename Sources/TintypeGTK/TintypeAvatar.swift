@@ -4,6 +4,8 @@ public import TintypeDisplay
 
 /// A round picture of a person, with the initials of the name where there is no image.
 ///
+/// `setImage` comes from ``/Tintype/ImageDisplay``.
+///
 /// It makes a `GtkPicture` of the style class `tintype-avatar`. The initials are a label with the classes `tintype-initials` and `tintype-color-0` to
 /// `tintype-color-5`, by the name. Programs may change them in their style sheets.
 @MainActor public final class TintypeAvatar: ImageWidget {

@@ -4,6 +4,8 @@ public import TintypeDisplay
 
 /// A button in a GTK window that loads an image and a background for each of its states.
 ///
+/// `setImage` comes from ``/Tintype/ImageDisplay``.
+///
 /// It makes a `GtkButton`, or adds images to one of the program, whose child stays. A state without an image has the normal state's. Loads and
 /// images belong to the widget: they go on when the object is released, and end when the widget is destroyed. The button is as large as its image:
 /// give it a ``ImageWidget/decodeSize``.

@@ -4,6 +4,8 @@ public import TintypeDisplay
 
 /// A picture in a GTK window that loads its images.
 ///
+/// `setImage` comes from ``/Tintype/ImageDisplay``.
+///
 /// It makes a `GtkPicture`, or works with a `GtkPicture` or `GtkImage` of the program, for example one of a `GtkBuilder`. Loads, animations, and images belong to the widget: they go on when the
 /// object is released, and end when the widget is destroyed. While the widget is unmapped, its loads are suspended; while it is out of sight,
 /// animations stand still and loads have a low priority.

@@ -5,10 +5,10 @@ public import TintypeLoading
 extension ImageDownloader {
     /// The requests that a downloader makes, and the responses that it accepts.
     public struct Configuration: Sendable {
-        /// The number of transfers that may run at once, at least 1. Other downloads wait.
+        /// The number of transfers that normally run at once, at least 1; the default is 6. Other downloads wait.
         ///
-        /// While others wait, one host has at most half of the slots. Further transfers that it has don't count then: up to half as many as this number
-        /// run in addition.
+        /// While others wait, a host that holds more than half of the slots doesn't hold them up: up to half as many transfers run in addition.
+        /// ``maximumDownloadsPerHost`` limits a host strictly.
         public var maximumConcurrentDownloads: Int
         /// The starting order of waiting downloads of the same priority.
         public var order: DownloadOrder
@@ -16,7 +16,7 @@ extension ImageDownloader {
         ///
         /// Zero or less means 15 s. The time that closures of the program take doesn't count.
         public var timeout: Duration
-        /// The longest time that a transfer may take, not counting the wait for its turn; `nil` for no limit.
+        /// The longest time that an attempt to transfer may take, not counting the wait for its turn; `nil`, the default, for no limit.
         public var totalTimeout: Duration?
         /// The header fields of every request.
         ///

@@ -12,7 +12,7 @@ extension ImageDownloader {
         public var succeeded = 0
         /// The number of downloads that failed.
         public var failed = 0
-        /// The number of downloads that were cancelled, before or after they started.
+        /// The number of downloads that were canceled, before or after they started.
         public var cancelled = 0
         /// The bytes of all bodies that arrived, including downloads that failed later.
         public var receivedBytes = 0

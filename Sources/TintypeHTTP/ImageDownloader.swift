@@ -9,7 +9,7 @@ public import TintypeLoading
 /// let loaded = try await downloader.load(LoadRequest(url: url))
 /// ```
 ///
-/// At most ``Configuration/maximumConcurrentDownloads`` transfers run at once. The others wait, in the order of their priority,
+/// Normally at most ``Configuration/maximumConcurrentDownloads`` transfers run at once. The others wait, in the order of their priority,
 /// which follows changes of ``LoadRequest/priority``. Connections are kept and reused. A slow host doesn't hold up others: those that wait for a host
 /// with more than half of the slots start at once.
 ///

@@ -125,8 +125,6 @@ public final class TestLoader: ImageLoading {
         state.update { $0.answers[url] = answer }
     }
 
-    public func canLoad(_ url: URL) -> Bool { url.scheme.map { schemes.contains($0.lowercased()) } ?? false }
-
     public func isLocal(_ url: URL) -> Bool { treatsAsLocal }
 
     public func load(_ request: LoadRequest) async throws(ImageError) -> LoadedData {
@@ -175,7 +173,7 @@ extension TestLoader {
     /// The number of loads that have not ended.
     public var runningLoads: Int { state.value.running }
 
-    /// The number of loads that ended because they were cancelled.
+    /// The number of loads that ended because they were canceled.
     public var cancelledLoads: Int { state.value.cancelled }
 
     /// Returns the number of requests.

@@ -67,7 +67,7 @@ public final class Watched<Value: Sendable>: Sendable {
     /// - Parameters:
     ///   - timeLimit: the longest wait; `nil` for no limit. The default is ten minutes.
     ///   - condition: the condition. It runs under a lock, after each change, and must not use this object.
-    /// - Throws: `CancellationError` if the task is cancelled, and ``WaitTimeout`` after the time limit.
+    /// - Throws: `CancellationError` if the task is canceled, and ``WaitTimeout`` after the time limit.
     public func wait(
         timeLimit: Duration? = .seconds(600), until condition: @escaping @Sendable (Value) -> Bool
     ) async throws {
@@ -80,7 +80,7 @@ public final class Watched<Value: Sendable>: Sendable {
     /// - Parameters:
     ///   - timeLimit: the longest wait; `nil` for no limit. The default is ten minutes.
     ///   - isOver: a closure that may change the value, and must return true if it did. It runs under a lock, after each change.
-    /// - Throws: `CancellationError` if the task is cancelled, and ``WaitTimeout`` after the time limit.
+    /// - Throws: `CancellationError` if the task is canceled, and ``WaitTimeout`` after the time limit.
     public func take(
         timeLimit: Duration? = .seconds(600), _ isOver: @escaping @Sendable (inout Value) -> Bool
     ) async throws {

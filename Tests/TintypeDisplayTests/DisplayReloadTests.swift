@@ -75,7 +75,7 @@ struct DisplayReloadTests {
     @Test("An image that the program shows while a transition is prepared isn't overwritten")
     func preparing() async throws {
         let display = display()
-        let manager = try #require(display.imageBinding.manager)
+        let manager = display.imageBinding.manager
         try await manager.store(.square(3), for: other)
         var transition = ImageTransition.crossDissolve()
         transition.prepare = { [display, other] _ in display.setImage(other) }

@@ -97,15 +97,6 @@ struct ImageDisplayTests {
         #expect(load.fraction == 1)
     }
 
-    @Test("A display without a manager says so", .capability("VEW-24"))
-    func noManager() async {
-        let display = RecordingDisplay(nil)
-        let load = display.setImage(first, placeholder: placeholder)
-        let error = await load.result.failure
-        #expect(error?.code == .invalidRequest)
-        #expect(error?.reason.contains("ImageBinding.defaultManager") == true)
-    }
-
     // MARK: Replacing
 
     @Test(

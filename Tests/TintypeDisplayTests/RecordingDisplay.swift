@@ -9,7 +9,7 @@ import FoundationEssentials
 /// A display that records what it is told to show.
 @MainActor final class RecordingDisplay: ImageDisplay {
     private(set) lazy var imageBinding = ImageBinding(self, manager: manager, clock: clock)
-    private let manager: ImageManager?
+    private let manager: ImageManager
     private let clock: any Clock<Duration>
     /// The steps in order, such as `placeholder`, `image 8x8`, `spinner starts`.
     var log: [String] = []
@@ -25,7 +25,7 @@ import FoundationEssentials
     /// The phases that the display was told of.
     var phases: [String] = []
 
-    init(_ manager: ImageManager?, clock: any Clock<Duration> = ContinuousClock()) {
+    init(_ manager: ImageManager, clock: any Clock<Duration> = ContinuousClock()) {
         self.manager = manager
         self.clock = clock
     }

@@ -8,7 +8,6 @@ import TintypeTesting
 enum GTKSnippets {
     static let all = [
         GTKTest("The code of the documentation runs") { run in
-            ImageBinding.defaultManager = .shared
             let data = Paint.png(Paint.red)
             let urls = (0..<3).map { URL(string: "data:image/png;name=\($0);base64,\(data.base64EncodedString())")! }
             let url = urls[0]
@@ -69,7 +68,6 @@ enum GTKSnippets {
             picture.play(animation, in: .image)
             // snippet.end
             run.equal(picture.player?.loopCount, 3)
-            ImageBinding.defaultManager = nil
         }
     ]
 }

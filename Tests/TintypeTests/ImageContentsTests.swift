@@ -9,13 +9,19 @@ import TintypeTesting
 struct ImageContentsTests {
     private let folder = try! TemporaryDirectory()
 
-    private func failure(_ path: String) -> ImageError? {
-        do throws(ImageError) {
-            _ = try Image(contentsOf: URL(filePath: path))
-            return nil
-        } catch {
-            return error
-        }
+    /// The error of reading a file, which is the same for its image and its header.
+    private func failure(_ path: String) -> ImageError? { failure(URL(filePath: path)) }
+
+    private func failure(_ url: URL) -> ImageError? {
+        let image = error { () throws(ImageError) in _ = try Image(contentsOf: url) }
+        let header = error { () throws(ImageError) in _ = try ImageInfo(contentsOf: url) }
+        #expect(image?.code == header?.code && image?.source == header?.source)
+        return header
+    }
+
+    private func error(_ body: () throws(ImageError) -> Void) -> ImageError? {
+        do throws(ImageError) { try body() } catch { return error }
+        return nil
     }
 
     @Test(
@@ -49,5 +55,27 @@ struct ImageContentsTests {
         #expect(failure(large)?.code == .bodyTooLarge)
         let error = try #require(failure(folder.path + "/none"))
         #expect(error.code == .fileUnreadable && error.source == folder.path + "/none" && error.stage == .load)
+        let address = try #require(URL(string: "https://me:secret@example.org/a.png"))
+        let web = try #require(failure(address))
+        #expect(web.code == .invalidURL && web.source?.contains("secret") == false)
+        let text = try folder.write(Data("no image".utf8), to: "text.png").path
+        #expect(failure(text)?.code == .unknownFormat && failure(text)?.source == text)
+    }
+
+    @Test("The header of a file is that of its bytes, with what is at their end")
+    func header() throws {
+        let frames = (0..<3).map { _ in ImageFrame(pixels: pixels(12, 6), duration: .milliseconds(50)) }
+        let data = try #require(Image(frames: frames)).encoded(as: .gif)
+        let info = try ImageInfo(contentsOf: folder.write(data, to: "moving.gif"))
+        #expect(info == (try ImageInfo(data: data)) && info.frameCount == 3 && info.isComplete)
+        var limits = DecodeLimits()
+        limits.maximumFrames = 2
+        #expect(throws: ImageError.self) {
+            try ImageInfo(contentsOf: folder.url(of: "moving.gif"), limits: limits)
+        }
+    }
+
+    private func pixels(_ width: Int, _ height: Int) -> PixelBuffer {
+        try! MutablePixelBuffer(size: PixelSize(width: width, height: height), cleared: true).freeze()
     }
 }

@@ -166,7 +166,7 @@ LAYERS = {
         "TintypeLoading", "CLinux", "CZlib", "CBrotli", "CZstd", "AsyncHTTPClient", "NIOCore", "NIOHTTP1", "NIOHTTP2",
         "NIOHPACK", "NIOSSL",
     },
-    "TintypeGTK": {"TintypeDisplay", "CGTK", "CGTKShim"},
+    "TintypeGTK": {"Tintype", "TintypeDisplay", "CGTK", "CGTKShim"},
     "Tintype": {"TintypeDisplay", "TintypeCodecs", "TintypeIsolation", "TintypeHTTP", "Logging"},
 }
 IMPORT = re.compile(r"^\s*(?:@\w+ )*(?:(?:public|package|internal|fileprivate|private) )?import (?:(?:struct|class|enum|protocol|func|var|let) )?(\w+)")
@@ -203,11 +203,20 @@ def layers(tree):
                 yield "Package.swift", line, f"lets {target} depend on {dependency}, which it may not know"
 
 
+def error_codes(tree):
+    source, article = "Sources/TintypeImages/Errors/ImageError+Code.swift", "Sources/Tintype/Tintype.docc/AllErrors.md"
+    listed = "\n".join(tree.lines(article)) if article in tree.names else ""
+    for number, line in enumerate(tree.lines(source) if source in tree.names else [], 1):
+        code = re.match(r"\s*public static let (\w+) = Self\(rawValue", line)
+        if code and f"| `{code[1]}` |" not in listed:
+            yield source, number, f"has the code {code[1]}, which {article} doesn't list"
+
+
 RULES = {
     "layer": layers, "foundation": foundation, "promise": promises, "force": forces, "proof": proofs, "summary": summaries,
     "spelling": spelling, "time-limit": suites, "title-id": titles, "long-file": long_files, "repeated": repeated,
     "product": products, "capability": capabilities.check, "snippet": snippets.check,
-    "language": language.check, "concept": language.concepts,
+    "language": language.check, "concept": language.concepts, "error-code": error_codes,
 }
 
 
@@ -285,12 +294,13 @@ VIOLATIONS = {
     "language": {"Sources/A/A.swift": "// The time for which it waits is that of the lock, and nobody knows it.\n" * 5},
     "concept": {"Sources/Tintype/Tintype.docc/Loading.md": "Decode it on a ``DecodeBudget``.\n"},
     "product": {"docs/index.html": "<html>\n"},
+    "error-code": {"Sources/TintypeImages/Errors/ImageError+Code.swift": 'public static let bad = Self(rawValue: "bad")\n'},
     "capability": {
         "Documentation/development/capabilities.md": "| MGR-01 | Loads. | ATests › loads |\n",
         "Tests/ATests/ATests.swift": '@Suite("A", .timeLimited)\nstruct ATests {\n    @Test("saves")\n}\n',
     },
     "snippet": {
-        "README.md": "<!-- snippet: one -->\n```swift\nlet drifted = true\n```\n",
+        "README.md": "<!-- snippet: one -->\n```swift\nlet drifted = true\n```\n<!-- snippet: one -->\nNo code.\n",
         "Tests/TintypeTests/Snippets/A.swift": "// snippet: one\nlet value = true\n// snippet.end\n",
     },
 }
@@ -309,9 +319,9 @@ def self_test():
             out = io.StringIO()
             passed, counts, _ = check(root, out)
             reported = {found for found, _ in counts}
-            if rule == "layer" and sum(counts.values()) != 2:
+            if rule in ("layer", "snippet") and sum(counts.values()) != 2:
                 failures += 1
-                print("lint: self-test of 'layer' misses an import or a dependency", file=sys.stderr)
+                print(f"lint: self-test of '{rule}' misses one of two violations", file=sys.stderr)
             expected = set() if rule == "none" else {rule}
             if reported != expected or passed != (rule == "none"):
                 failures += 1

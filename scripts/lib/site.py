@@ -25,7 +25,7 @@ SHOWN = {
 }
 
 # What a reader types into the search of the sidebar, and the title that has to be found.
-SEARCHES = {"thumbnailsize": "thumbnailSize", "which of": "Which of two", "diskcache": "DiskCache", "jpegcoder": "JPEGCoder"}
+SEARCHES = {"thumbnailsize": "thumbnailSize", "alternatives": "Choosing between alternatives", "diskcache": "DiskCache", "jpegcoder": "JPEGCoder"}
 SECONDS = 60
 
 

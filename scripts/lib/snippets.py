@@ -68,6 +68,14 @@ def blocks(lines, is_swift):
             kept.append(line)
 
 
+def lonely(lines):
+    """The comments that name a snippet without a block of code after them: (line, name)."""
+    for number, line in enumerate(lines, 1):
+        marker = re.fullmatch(r"<!-- snippet: (\S+) -->", line)
+        if marker and lines[number:number + 1] != ["```swift"]:
+            yield number, marker[1]
+
+
 def check(tree):
     snippets = regions(tree)
     compiled = set(snippets.values())
@@ -75,6 +83,8 @@ def check(tree):
         is_article = ARTICLES.match(name)
         if not is_article and not (name.startswith("Sources/") and name.endswith(".swift")):
             continue
+        for number, snippet in lonely(tree.lines(name)) if is_article else ():
+            yield name, number, f"names the snippet {snippet} without a block of swift code after it"
         for number, lines, comment in blocks(tree.lines(name), not is_article):
             marker = re.search(r"<!-- snippet: (\S+) -->", comment)
             if "<!-- no snippet: " in comment:
@@ -91,21 +101,29 @@ def check(tree):
 def update(tree):
     """Writes the snippets into the blocks that name them."""
     snippets = regions(tree)
+    problems = []
 
     def block(match):
         text = snippets.get(match[2])
+        if text is None:
+            problems.append(f"{name}: there is no snippet {match[2]}")
         imports = "".join(line + "\n" for line in match[3].split("\n") if line.startswith("import "))
         return match[0] if text is None else f"{match[1]}{imports}{imports and chr(10)}{text}\n```"
 
     for name in filter(ARTICLES.match, tree.names):
         path = pathlib.Path(tree.root) / name
         old = path.read_text()
+        problems += [f"{name}:{number}: no block of swift code follows the name of the snippet {snippet}"
+                     for number, snippet in lonely(old.split("\n"))]
         new = re.sub(r"(<!-- snippet: (\S+) -->\n```swift\n)(.*?)```", block, old, flags=re.S)
         if new != old:
             path.write_text(new)
             print(name)
+    return problems
 
 
 if __name__ == "__main__":
+    import sys
+
     import lint
-    update(lint.Tree("."))
+    sys.exit("\n".join(update(lint.Tree("."))) or None)

@@ -11,7 +11,7 @@ extension DiskCache {
         public var directory: String
         /// The space that files may take on the disk, in whole blocks of 4 KB.
         ///
-        /// One process holds it after every store. Several that store at the same time may exceed it by some hundredths.
+        /// One process holds it after every store. Several that store at the same time may exceed it by a few percent.
         public var capacity: ByteCount
         /// The maximum age of an entry; `nil` for any age, and zero for entries that every sweep removes.
         public var maximumAge: Duration?
@@ -40,7 +40,8 @@ extension DiskCache {
             case byAccess
             /// When the entry was written.
             case byModification
-            /// The date that the entry was given, ``DiskCacheEntry/created``.
+            /// The date that the entry was given, ``DiskCacheEntry/created``: for an image that was loaded, the end of its load or of its last
+            /// revalidation.
             case byCreation
         }
 

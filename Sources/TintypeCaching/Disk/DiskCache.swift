@@ -145,7 +145,7 @@ public final class DiskCache: DiskCaching {
         }
     }
 
-    /// Removes everything. The images are gone when the call returns, even in a task that is cancelled.
+    /// Removes everything. The images are gone when the call returns, even in a task that is canceled.
     /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``.
     public func removeAll() async throws(ImageError) {
         order.cancel { _ in true }
@@ -199,7 +199,7 @@ public final class DiskCache: DiskCaching {
     }
 
     /// Runs work on the files of a source, or on all files for `nil`, after what was asked for before, even if the calling task is
-    /// cancelled.
+    /// canceled.
     func inOrder<Result: Sendable>(
         _ name: EntryName?, _ body: @escaping @Sendable (DiskStore) throws(ImageError) -> Result
     ) async throws(ImageError) -> Result {
@@ -209,7 +209,7 @@ public final class DiskCache: DiskCaching {
         return try await uncancelled(on: writes, body)
     }
 
-    /// Runs work to its end, even if the calling task is cancelled.
+    /// Runs work to its end, even if the calling task is canceled.
     private func uncancelled<Result: Sendable>(
         on queue: WorkQueue, _ body: @escaping @Sendable (DiskStore) throws(ImageError) -> Result
     ) async throws(ImageError) -> Result {
@@ -232,7 +232,7 @@ public final class DiskCache: DiskCaching {
 
     // MARK: In the background
 
-    /// Waits until everything that was asked for before is done, even if the calling task is cancelled.
+    /// Waits until everything that was asked for before is done, even if the calling task is canceled.
     public func flush() async {
         await drain()
         _ = try? await uncancelled(on: upkeep) { store in

@@ -52,7 +52,7 @@ final class OperationOrder: Sendable {
     }
 
     /// Waits until the earlier operations on the same source have ended.
-    /// - Returns: false if a removal cancelled the operation meanwhile.
+    /// - Returns: false if a removal canceled the operation meanwhile.
     func turn(of ticket: Ticket) async -> Bool {
         await withCheckedContinuation { continuation in
             let isTurn: Bool? = state.withLock { state in

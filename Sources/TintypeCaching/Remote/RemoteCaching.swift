@@ -9,7 +9,7 @@ public import FoundationEssentials
 /// ```
 ///
 /// The store may be slow, fail, return wrong bytes, or be absent. Its methods are called from several tasks at once, and their tasks are
-/// cancelled at the deadline. They suspend, and never block their thread, since Swift has few threads.
+/// canceled at the deadline. They suspend, and never block their thread, since Swift has few threads.
 ///
 /// A name is 49 characters long: hexadecimal digits and a hyphen. It is a hash, the same on every machine, and the names of all variants of
 /// a source have their first 33 characters in common.

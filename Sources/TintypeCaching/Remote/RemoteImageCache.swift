@@ -209,7 +209,7 @@ public final class RemoteImageCache: DiskCaching {
         return first ?? nil
     }
 
-    /// Logs the first error. The error of a cancelled operation says nothing about the store.
+    /// Logs the first error. The error of a canceled operation says nothing about the store.
     private func note(_ error: any Error) {
         guard !Task.isCancelled, state.withLock({ !$0.hasLogged }) else { return }
         state.withLock { $0.hasLogged = true }

@@ -8,7 +8,7 @@ func firstResult<Value: Sendable>(of searches: [@Sendable () async -> Value?]) a
     return await withTaskCancellationHandler {
         defer { for task in tasks { task.cancel() } }
         var misses = 0
-        // Iterating ends when the calling task is cancelled.
+        // Iterating ends when the calling task is canceled.
         while misses < searches.count, let result = await results.first(where: { _ in true }) {
             if let value = result { return value }
             misses += 1

@@ -2,7 +2,7 @@
 internal import CLibRaw
 internal import TintypeImages
 
-/// Receives libraw's reports while it works, and stops it when the decode is cancelled.
+/// Receives libraw's reports while it works, and stops it when the decode is canceled.
 ///
 /// libraw holds the object without retaining it: the object must outlive the handle.
 final class RAWCallbacks {

@@ -21,7 +21,7 @@ struct ImageFetcher: Sendable {
 
     /// Fetches all images of the list.
     /// - Returns: the totals, including the number of failures.
-    /// - Throws: an error if the list can't be read, or if the task is cancelled.
+    /// - Throws: an error if the list can't be read, or if the task is canceled.
     func run(_ list: URLList) async throws(ImageError) -> FetchSummary {
         let start = ContinuousClock.now
         let summary = Lock(FetchSummary())

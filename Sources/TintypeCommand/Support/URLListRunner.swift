@@ -21,7 +21,7 @@ struct URLListRunner: Sendable {
     ///   - prepare: a closure that gets the URLs in order, individually; its result is passed to `work`.
     ///   - work: a closure that returns the number of bytes to show. Its errors are reported, and the others continue.
     /// - Returns: the number of URLs that failed, including lines that are too long.
-    /// - Throws: an error if the list can't be read, or if the task is cancelled.
+    /// - Throws: an error if the list can't be read, or if the task is canceled.
     func run<Value: Sendable>(
         _ list: URLList, prepare: @escaping @Sendable (String) -> Value,
         work: @escaping @Sendable (String, Value) async throws(ImageError) -> Int

@@ -100,7 +100,7 @@ struct BodyReceiver: Sendable {
             throw ImageError(
                 transferError: error, at: .body(received: sink.body.count, expected: plan.total))
         }
-        // A sequence may end rather than throw when its task is cancelled.
+        // A sequence may end rather than throw when its task is canceled.
         if Task.isCancelled { throw .cancelledTransfer }
         if let end = plan.partEnd, sink.body.count > end {
             throw ImageError(

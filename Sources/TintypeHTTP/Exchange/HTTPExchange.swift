@@ -48,7 +48,7 @@ final class HTTPExchange: HTTPClientResponseDelegate {
 
     /// Sends a request.
     /// - Returns: the head of the response.
-    /// - Throws: the error of the client library. If the calling task is cancelled, this is `HTTPClientError.cancelled`.
+    /// - Throws: the error of the client library. If the calling task is canceled, this is `HTTPClientError.cancelled`.
     func head(of request: HTTPClient.Request) async throws -> HTTPResponseHead {
         try await withTaskCancellationHandler {
             if state.withLock({ $0.end == nil }) {
@@ -73,7 +73,7 @@ final class HTTPExchange: HTTPClientResponseDelegate {
 
     /// Waits for bytes of the body.
     /// - Returns: all pieces that wait; `nil` at the end of the body.
-    /// - Throws: the error of the client library. If the calling task is cancelled, this is `HTTPClientError.cancelled`.
+    /// - Throws: the error of the client library. If the calling task is canceled, this is `HTTPClientError.cancelled`.
     func pieces() async throws -> [ByteBuffer]? {
         // A small response is here already.
         if !state.withLock({ $0.hasData }) {

@@ -59,7 +59,7 @@ struct RequestSender: Sendable {
             }
             return try await context.running.run { () throws(ImageError) in
                 let addresses = try await networkGuard.addresses(of: url)
-                // A cancelled lookup may look like an empty answer.
+                // A canceled lookup may look like an empty answer.
                 if Task.isCancelled { throw .cancelledTransfer }
                 return addresses
             }

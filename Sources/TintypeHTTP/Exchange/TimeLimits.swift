@@ -126,7 +126,7 @@ struct RequestLimits: Sendable {
 /// A clock without its type. Times are counted from its creation.
 struct Timekeeper: Sendable {
     let now: @Sendable () -> Duration
-    /// Sleeps until a time, or throws when the task is cancelled.
+    /// Sleeps until a time, or throws when the task is canceled.
     let sleep: @Sendable (Duration) async throws -> Void
 
     init<C: Clock>(_ clock: C) where C.Duration == Duration {

@@ -18,7 +18,7 @@ struct SystemHostResolver: HostResolving {
     private static let queue = WorkQueue(label: "resolving", width: 32)
 
     func addresses(of host: String) async throws(ImageError) -> [IPAddress] {
-        // The system's function can't be cancelled. The caller stops waiting, and the answer is ignored.
+        // The system's function can't be canceled. The caller stops waiting, and the answer is ignored.
         let (answers, continuation) = AsyncStream.makeStream(of: Result<[IPAddress], ImageError>.self)
         let task = Task {
             do throws(ImageError) {

@@ -134,7 +134,7 @@ final class HTTPClients: Sendable {
             try? await time.sleep(deadline)
             end.finish()
         }
-        // A task of its own, because a cancelled task wouldn't wait.
+        // A task of its own, because a canceled task wouldn't wait.
         await Task { for await _ in ends {} }.value
         timer.cancel()
     }

@@ -81,7 +81,7 @@ struct CircuitBreaker: Sendable {
         }
     }
 
-    /// Notes that a request ended without a statement about the server, for example because it was cancelled.
+    /// Notes that a request ended without a statement about the server, for example because it was canceled.
     mutating func recordNothing(isProbe: Bool, at now: Duration) {
         // The next request is the probe.
         if isProbe, case .probing = state { state = .open(until: now) }

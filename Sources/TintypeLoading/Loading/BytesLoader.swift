@@ -12,8 +12,6 @@ struct BytesLoader: ImageLoading {
 
     var schemes: [String] { ["source"] }
 
-    func canLoad(_ url: URL) -> Bool { url.scheme == "source" }
-
     func isLocal(_ url: URL) -> Bool { if case .data = source { true } else { false } }
 
     func load(_ request: LoadRequest) async throws(ImageError) -> LoadedData {

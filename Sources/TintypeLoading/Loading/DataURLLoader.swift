@@ -10,8 +10,6 @@ public struct DataURLLoader: ImageLoading {
 
     public var schemes: [String] { ["data"] }
 
-    public func canLoad(_ url: URL) -> Bool { url.scheme?.lowercased() == "data" }
-
     public func isLocal(_ url: URL) -> Bool { true }
 
     /// Decodes the bytes in the URL.

@@ -18,8 +18,6 @@ public struct FileLoader: ImageLoading {
 
     public var schemes: [String] { ["file"] }
 
-    public func canLoad(_ url: URL) -> Bool { url.scheme?.lowercased() == "file" }
-
     public func isLocal(_ url: URL) -> Bool { true }
 
     /// The time and the size of the file.
@@ -50,10 +48,21 @@ public struct FileLoader: ImageLoading {
         }
     }
 
-    /// Reads a file on the calling thread, which honors the cancellation of its task.
-    package static func contents(of url: URL) throws(ImageError) -> Data {
-        let limit = FileLoader().maximumBytes.bytes
-        return try read(path(of: url), for: LoadRequest(url: url), limit: limit) { Task.isCancelled }.data
+    /// Reads a file on the calling thread, which honors the cancellation of its task, and makes something of its bytes. The errors name the file.
+    package static func withContents<Result>(
+        of url: URL, _ body: (Data) throws(ImageError) -> Result
+    ) throws(ImageError) -> Result {
+        guard url.isFileURL else {
+            throw ImageError(
+                .invalidURL, stage: .load, source: url.shortDescription,
+                reason: "not the URL of a local file; load it with an ImageManager")
+        }
+        do throws(ImageError) {
+            let limit = FileLoader().maximumBytes.bytes
+            return try body(read(path(of: url), for: LoadRequest(url: url), limit: limit) { Task.isCancelled }.data)
+        } catch {
+            throw error.withSource(url.path)
+        }
     }
 
     private static func path(of url: URL) throws(ImageError) -> String {

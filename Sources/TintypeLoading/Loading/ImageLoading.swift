@@ -1,12 +1,30 @@
 public import FoundationEssentials
 
 /// Provides the bytes of an image: over HTTP, from a file, or from any other place.
+///
+/// A loader names its schemes, and returns the bytes of a URL:
+///
+/// ```swift
+/// struct BlobLoader: ImageLoading {
+///     let database: Database
+///     let schemes = ["blob"]
+///
+///     func load(_ request: LoadRequest) async throws(ImageError) -> LoadedData {
+///         guard let data = await database.blob(request.url.lastPathComponent) else {
+///             throw ImageError(.init(rawValue: "blobMissing"), stage: .load, reason: "the database has no such image")
+///         }
+///         return LoadedData(data: data, url: request.url)
+///     }
+/// }
+/// ```
+///
+/// Everything else has a default. A loader whose bytes arrive in chunks adopts ``ImageStreaming`` instead.
 public protocol ImageLoading: Sendable {
-    /// Returns true if the loader accepts the URL, which usually depends on its scheme.
+    /// Returns true if the loader accepts the URL. By default, it accepts those whose scheme is one of the ``schemes``.
     /// - Parameter url: the URL.
     func canLoad(_ url: URL) -> Bool
 
-    /// The schemes that the loader accepts, for error messages; empty if there is no such list.
+    /// The schemes that the loader accepts, in lowercase, which error messages name too; empty, the default, if there is no such list.
     var schemes: [String] { get }
 
     /// Loads all bytes.
@@ -53,6 +71,8 @@ public protocol ImageLoading: Sendable {
 }
 
 extension ImageLoading {
+    public func canLoad(_ url: URL) -> Bool { url.scheme.map { schemes.contains($0.lowercased()) } ?? false }
+
     public func isLocal(_ url: URL) -> Bool { false }
 
     public func currentValidators(of url: URL) async -> CacheValidators? { nil }

@@ -67,10 +67,6 @@ public struct ImageStream: Sendable {
 }
 
 extension ImageStreaming {
-    /// True for the ``ImageLoading/schemes``.
-    /// - Parameter url: the URL.
-    public func canLoad(_ url: URL) -> Bool { url.scheme.map { schemes.contains($0.lowercased()) } ?? false }
-
     public var maximumBytes: ByteCount { .megabytes(200) }
 
     /// Collects the chunks of ``stream(_:)``.

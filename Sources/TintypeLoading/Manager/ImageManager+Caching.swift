@@ -177,7 +177,7 @@ extension ImageManager {
     /// Ends all loads, waits until the bytes that have arrived are on disk, and removes expired entries: for the end of the program, on
     /// `SIGTERM` for example.
     ///
-    /// Does all of it even if the calling task is cancelled. Loads that start later work as usual. If expired entries can't be removed,
+    /// Does all of it even if the calling task is canceled. Loads that start later work as usual. If expired entries can't be removed,
     /// that is logged.
     /// - Parameter removingExpired: False to leave expired entries on disk.
     public func shutdown(removingExpired: Bool = true) async {

@@ -19,9 +19,9 @@ extension ImageManager {
     /// - Parameters:
     ///   - cache: The caches that images are read from and stored in; `nil` for this manager's caches.
     ///   - loader: The loader of images that aren't cached; `nil` for the loaders of this manager.
-    ///   - coders: The coders that read and write image formats, in place of all others; `nil` for this manager's loaders. A variant is
+    ///   - coders: The coders that read and write image formats, in place of all others; `nil` for this manager's coders. A variant is
     ///     stored on disk only in a format that a coder writes.
-    ///   - configuration: The hooks, limits, and shared resources; `nil` for this manager's coders.
+    ///   - configuration: The hooks, limits, and shared resources; `nil` for this manager's configuration.
     public func copy(
         cache: ImageCache? = nil, loader: (any ImageLoading)? = nil, coders: (any ImageCoder)? = nil,
         configuration: Configuration? = nil

@@ -34,10 +34,10 @@ public final class ImagePrefetch: Sendable {
     /// single observer. An observer that doesn't keep up receives the latest progress, and always the last.
     public var progress: AsyncStream<PrefetchProgress> { feed.values }
 
-    /// The images that failed so far, without those that were cancelled.
+    /// The images that failed so far, without those that were canceled.
     public var failures: [Failure] { failed.withLock { $0 } }
 
-    /// Waits until all images have ended, also by cancellation. If the calling task is cancelled, only the wait ends.
+    /// Waits until all images have ended, also by cancellation. If the calling task is canceled, only the wait ends.
     /// - Returns: the progress at the end of the wait.
     @discardableResult
     public func wait() async -> PrefetchProgress {
@@ -45,7 +45,7 @@ public final class ImagePrefetch: Sendable {
         return feed.value
     }
 
-    /// Ends the prefetch. Images that have not ended count as cancelled; downloads that other loads need continue.
+    /// Ends the prefetch. Images that have not ended count as canceled; downloads that other loads need continue.
     public func cancel() { core.cancel(nil, in: id) }
 
     /// Ends the prefetching of a URL.
@@ -66,7 +66,7 @@ public struct PrefetchProgress: Sendable, Hashable {
     public var skipped = 0
     /// Images that could not be loaded.
     public var failed = 0
-    /// Images that were cancelled.
+    /// Images that were canceled.
     public var cancelled = 0
 
     init(total: Int = 0) { self.total = total }

@@ -17,16 +17,16 @@ public import FoundationEssentials
 public final class ImagePrefetcher: Sendable {
     /// The limits of a prefetcher. A change affects loads that start afterwards.
     public struct Configuration: Sendable {
-        /// The number of images that are loaded at a time, at least 1.
+        /// The number of images that are loaded at a time, at least 1. The default is 3.
         public var maximumConcurrentLoads = 3
         /// True if the bytes are stored on disk without being decoded. Otherwise, the default, an image is loaded and decoded as it will be
         /// shown, into memory, and onto disk as its request says.
         public var storesOnDiskOnly = false
-        /// The highest priority of a prefetch. Requests with a lower priority keep it.
+        /// The highest priority of a prefetch; the default is low. Requests with a lower priority keep it.
         public var priority = ImagePriority.low
-        /// True if the newest prefetch is first, as for a list that scrolls; false if it's the oldest.
+        /// True if the newest prefetch is first, as for a list that scrolls; false, the default, if it's the oldest.
         public var newestFirst = false
-        /// The time without new loads after each report of memory pressure; zero for none.
+        /// The time without new loads after each report of memory pressure; zero for none. The default is 10 s.
         public var pauseUnderMemoryPressure = Duration.seconds(10)
 
         /// Creates a configuration with the defaults.
@@ -73,7 +73,7 @@ public final class ImagePrefetcher: Sendable {
     @discardableResult
     public func prefetch(_ requests: [ImageRequest]) -> ImagePrefetch { core.begin(requests) }
 
-    /// Ends all prefetches. Their images count as cancelled, except those that had ended.
+    /// Ends all prefetches. Their images count as canceled, except those that had ended.
     public func cancelAll() { core.cancelAll() }
 
     /// Ends the prefetching of a URL, in all prefetches.

@@ -12,7 +12,7 @@ final class PrefetchCore: Sendable {
         var prefetch: ImagePrefetch
         /// The first request that may still wait.
         var next = 0
-        /// Later requests that were cancelled while they waited.
+        /// Later requests that were canceled while they waited.
         var cancelled: Set<Int> = []
         var progress: PrefetchProgress
     }

@@ -61,7 +61,7 @@ public struct ImageRequest: Sendable {
     ///
     /// - Parameters:
     ///   - url: The address of the image.
-    ///   - thumbnailSize: The box that the decoded image fits into or fills, in pixels; `nil` for its full size.
+    ///   - thumbnailSize: The box that the decoded image has to fit in, in pixels; `nil` for its full size.
     ///   - transformer: The transformer for the decoded image.
     ///   - priority: The urgency of the load.
     ///   - cachePolicy: The order of caches and source; `nil` for the manager's policy.
@@ -81,7 +81,7 @@ public struct ImageRequest: Sendable {
         decode.thumbnailSize = thumbnailSize
     }
 
-    /// The box that the decoded image fits into or fills, in pixels: ``DecodeOptions/thumbnailSize``.
+    /// The box that the decoded image has to fit in, in pixels: ``DecodeOptions/thumbnailSize``.
     public var thumbnailSize: PixelSize? {
         get { decode.thumbnailSize }
         set { decode.thumbnailSize = newValue }

@@ -85,7 +85,7 @@ struct SourceRemovals: Hashable, Sendable {
 }
 
 extension ImageError {
-    /// The end of a wait that its caller cancelled.
+    /// The end of a wait that its caller canceled.
     static let cancelled = ImageError(.cancelled, stage: .request, reason: "the load was cancelled")
     static let waitsForItself = ImageError(
         .invalidRequest, stage: .request,

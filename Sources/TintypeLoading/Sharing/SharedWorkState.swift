@@ -30,7 +30,7 @@ struct SharedWorkState<Key: Hashable & Sendable>: Hashable, Sendable {
     struct Effects {
         /// Waiters that get the result of their job, and those that left before its end.
         var served = FewElements<ID>(), left = FewElements<ID>()
-        /// Jobs that are gone. Those that were cancelled still run.
+        /// Jobs that are gone. Those that were canceled still run.
         var removedJobs = FewElements<ID>()
         var priorities = FewElements<(job: ID, priority: ImagePriority)>()
     }
@@ -41,7 +41,7 @@ struct SharedWorkState<Key: Hashable & Sendable>: Hashable, Sendable {
 
     var callers: [ID] { waiters.filter(\.value.isCaller).map(\.key) }
     func waiters(of job: ID) -> Set<ID> { jobs[job]?.waiters ?? [] }
-    /// The present wishes of a job's waiters; none if it was cancelled.
+    /// The present wishes of a job's waiters; none if it was canceled.
     func wishes(of job: ID) -> LoadWishes {
         guard let job = jobs[job] else { return WishCounts().wishes }
         var wishes = job.counts.wishes
@@ -86,7 +86,7 @@ struct SharedWorkState<Key: Hashable & Sendable>: Hashable, Sendable {
         return job.waiters.contains { id in waiters[id]?.asking.map { isNeeded(key, by: $0) } ?? false }
     }
 
-    /// Ends a wait. A job without waiters leaves the table, stops waiting for other jobs, and is cancelled, all in this step.
+    /// Ends a wait. A job without waiters leaves the table, stops waiting for other jobs, and is canceled, all in this step.
     mutating func leave(_ id: ID, _ effects: inout Effects) {
         guard let waiter = waiters.removeValue(forKey: id) else { return }
         effects.left.append(id)

@@ -97,7 +97,7 @@ struct SourceLoad: Sendable {
 
     /// Removes all variants of the bytes that are replaced, once for all loads of the new bytes.
     ///
-    /// A load that was cancelled stores nothing, and so removes nothing. A flush waits for removals that have started.
+    /// A load that was canceled stores nothing, and so removes nothing. A flush waits for removals that have started.
     private func replaceVariants(with bytes: SourceBytes) async {
         let stores = environment.shared.stores
         let number = stores.begin(bytes: 0, limit: ByteCount(.max)).number

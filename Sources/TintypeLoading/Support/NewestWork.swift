@@ -33,7 +33,7 @@ final class NewestWork<Value: Sendable>: Sendable {
     }
 
     /// Waits until the value in progress is completed, and drops a waiting value and all that are sent later. If the calling task is
-    /// cancelled, so is the work.
+    /// canceled, so is the work.
     func end() async {
         let task = state.withLock { state in
             state.hasEnded = true

@@ -44,7 +44,8 @@ struct CachingSnippets {
         manager.configuration.cachePolicy = .http  // For requests that don't set their own.
         manager.configuration.networkStatus = { isConnected ? .online : .offline }
 
-        let result = try await manager.load(url)
+        let request = ImageRequest(url, cachePolicy: .staleWhileRevalidate)
+        let result = try await manager.load(request)
         switch result.freshness {
         case .cached, .notModified, .fresh, .updated: shown = result.image
         case .stale(.failed(let error)): print("The server can't be reached: \(error.reason)")
@@ -139,6 +140,34 @@ struct CachingSnippets {
         #expect(await disk.entry(forKey: key) == nil)
         try await disk.removeExpired()
         #expect(await disk.usage().entries == 0)
+    }
+
+    @Test("The age of an image counts from its load")
+    func expiry() async throws {
+        let path = folder.path + "/created"
+        // snippet: expiry
+        let cache = try ImageCache(disk: .init(directory: path, maximumAge: .days(1), expiry: .byCreation))
+        // snippet.end
+        cache.disk.configuration.minimumFreeSpace = 0
+        let (key, data) = (ImageKey(source: "a"), try bench.picture().encoded(as: .png))
+        for (age, isKept) in [(80_000.0, true), (90_000, false)] {
+            try await cache.store(DiskCacheEntry(data: data, created: .now - age), forKey: key)
+            #expect((await cache.entry(forKey: key) != nil) == isKept)
+        }
+    }
+
+    @Test("A cache tells what it takes, and removes the old or all")
+    func removal() async throws {
+        let cache = try bench.cache()
+        let data = try bench.picture().encoded(as: .png)
+        try await cache.store(DiskCacheEntry(data: data, created: .now), forKey: ImageKey(source: "a"))
+        // snippet: removal
+        print(cache.disk.configuration.directory, await cache.disk.usage().bytes)
+        cache.disk.configuration.maximumAge = .days(1)
+        try await cache.removeExpired()  // images that weren't used for a day
+        try await cache.removeAll()  // in memory and on disk
+        // snippet.end
+        #expect(await cache.disk.usage().entries == 0)
     }
 
     @Test("All cached variants of a URL are listed and removed")

@@ -97,6 +97,11 @@ struct CallSnippets {
         let info = try ImageInfo(data: data)  // the first kilobytes of a file suffice
         print(info.format, info.displaySize, info.frameCount)
         // snippet.end
+        let fileURL = url
+        // snippet: call-info-file
+        let header = try ImageInfo(contentsOf: fileURL)
+        // snippet.end
+        #expect(header == info)
         // snippet: call-limits
         let limits = DecodeLimits(maximumPixels: 50_000_000, maximumFrames: 1_000)
         let stranger = try Image(data: data, limits: limits)

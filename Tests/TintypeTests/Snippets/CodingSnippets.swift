@@ -13,15 +13,19 @@ struct CodingSnippets {
     @Test("Images come from bytes and become bytes, without a manager", .capability("MET-21"))
     func coding() throws {
         let bytes = try bench.picture(800, 600).encoded(as: .png)
+        let fileURL = try bench.file(90, 60)
         // snippet: coding
+        let photo = try Image(contentsOf: fileURL)
+        let header = try ImageInfo(contentsOf: fileURL)  // size, frames, orientation, profile, metadata
         let image = try Image(data: bytes)  // any format, upright, in sRGB
         let thumbnail = try Image(
             data: bytes, options: DecodeOptions(thumbnailSize: PixelSize(width: 200, height: 200)))
-        let info = try ImageInfo(data: bytes)  // reads only the header: size, frames, orientation, profile
+        let info = try ImageInfo(data: bytes)  // the first kilobytes usually suffice
         let webp = try image.encoded(as: .webp, options: EncodeOptions(quality: 0.8, maximumBytes: 50_000))
         // snippet.end
         #expect(thumbnail.size == PixelSize(width: 200, height: 150))
         #expect(info.size == image.size)
+        #expect(header.size == PixelSize(width: 90, height: 60) && photo.size == header.size)
         #expect(webp.count <= 50_000)
     }
 

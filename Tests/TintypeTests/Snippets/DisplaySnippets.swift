@@ -6,7 +6,7 @@ import TintypeTesting
 
 // snippet: display
 final class Portrait: ImageDisplay {
-    private(set) lazy var imageBinding = ImageBinding(self, manager: .shared)
+    private(set) lazy var imageBinding = ImageBinding(self)
     // snippet.hide
     var pixels: PixelBuffer?
 
@@ -41,6 +41,29 @@ struct DisplaySnippets {
         #expect(portrait.pixels?.width == 5)
         _ = try await load.result.get()
         #expect(portrait.pixels?.width == 20)
+    }
+
+    @Test("A display without a manager of its own has the default manager", .capability("VEW-24"))
+    func defaultManager() throws {
+        #expect(Portrait().imageBinding.manager === ImageManager.shared)
+        let manager = try SnippetBench().manager()
+        ImageBinding.defaultManager = manager
+        defer { ImageBinding.defaultManager = .shared }
+        #expect(Portrait().imageBinding.manager === manager)
+    }
+
+    @Test("A hash is shown until the image is there")
+    func hash() async throws {
+        let bench = try SnippetBench()
+        let url = try bench.folder.write(try bench.picture(20, 10).encoded(as: .png), to: "hashed.png")
+        let (picture, hash) = (Portrait(), try BlurHash(try bench.picture()).string)
+        // snippet: placeholder-shown
+        let placeholder = try? BlurHash(hash).image(size: PixelSize(width: 32, height: 24))
+        picture.setImage(ImageRequest(url, isProgressive: true), placeholder: placeholder)
+        // snippet.end
+        #expect(picture.pixels?.width == 32)
+        _ = try await picture.imageBinding.load()?.result.get()
+        #expect(picture.pixels?.width == 20)
     }
 
     @Test("Images are prefetched as a display will ask for them")

@@ -139,10 +139,13 @@ struct LoadingSnippets {
         // snippet: manager-parts
         let cache = try ImageCache(
             memory: .init(capacity: .megabytes(100)), disk: .init(directory: directory, capacity: .gigabytes(2)))
-        let manager = ImageManager(cache: cache, loader: ImageDownloader())
+        let manager = ImageManager(cache: cache)  // loads http:, https:, file:, and data: URLs
+        let web = ImageManager(cache: cache, loader: ImageDownloader())  // loads http: and https: URLs alone
         // snippet.end
         let file = try bench.file()
-        let error = await #expect(throws: ImageError.self) { try await manager.image(for: file) }
+        #expect(try await manager.image(for: ImageRequest(file, cachePolicy: .reload)).size.width == 800)
+        let other = try bench.folder.write(Data(contentsOf: file), to: "other.png")
+        let error = await #expect(throws: ImageError.self) { try await web.image(for: other) }
         #expect(error?.code == .invalidURL, "a downloader alone reads no files")
         #endif
     }
@@ -150,17 +153,20 @@ struct LoadingSnippets {
     #if HTTP
     @Test("Header fields go to the hosts that they are for")
     func headers() throws {
-        let token = "secret"
+        let (token, manager) = ("secret", try bench.manager())
         // snippet: header-fields
         let downloader = ImageDownloader(
             .init(headerProvider: { url, headers in
                 var headers = headers
-                if url.host() == "images.example.org" { headers["X-Token"] = token }
+                if url.host() == "images.example.org" { headers["Authorization"] = "Bearer \(token)" }
                 return headers
             }))
+        manager.loaders.add(downloader)  // It is asked first. `file:` and `data:` URLs still load.
         // snippet.end
+        #expect(manager.loaders.loaders.count == 4)
         let filter = try #require(downloader.configuration.headerProvider)
-        #expect(filter(try #require(URL(string: "https://images.example.org/a")), [:])["x-token"] == "secret")
+        let images = try #require(URL(string: "https://images.example.org/a"))
+        #expect(filter(images, [:])["authorization"] == "Bearer secret")
         #expect(filter(try #require(URL(string: "https://example.org/a")), ["A": "b"]) == ["A": "b"])
     }
     #endif
@@ -187,6 +193,24 @@ struct LoadingSnippets {
         task.priority = .low
         task.cancel()
         #expect(try await task.image.isIdentical(to: try #require(shown)))
+    }
+
+    @Test("Many images are loaded, a few at a time")
+    func many() async throws {
+        let (manager, urls) = (try bench.manager(), Array(repeating: try bench.file(), count: 20))
+        let loaded = Watched(0)
+        @Sendable func show(_ image: Image) { loaded.update { $0 += 1 } }
+        // snippet: many-images
+        await withTaskGroup(of: Void.self) { group in
+            for (index, url) in urls.enumerated() {
+                if index >= 8 { await group.next() }  // At most eight at a time.
+                group.addTask {
+                    do { show(try await manager.image(for: url)) } catch { print(error) }
+                }
+            }
+        }
+        // snippet.end
+        #expect(loaded.value == 20)
     }
 
     @Test("Errors are caught by their code")

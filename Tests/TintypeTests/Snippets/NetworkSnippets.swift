@@ -17,6 +17,27 @@ struct ArchiveLoader: ImageStreaming {
 }
 // snippet.end
 
+// snippet: blob-loader
+struct BlobLoader: ImageLoading {
+    let database: Database
+    let schemes = ["blob"]
+
+    func load(_ request: LoadRequest) async throws(ImageError) -> LoadedData {
+        guard let data = await database.blob(request.url.lastPathComponent) else {
+            throw ImageError(.init(rawValue: "blobMissing"), stage: .load, reason: "the database has no such image")
+        }
+        return LoadedData(data: data, url: request.url)
+    }
+}
+// snippet.end
+
+/// The database of the snippet.
+actor Database {
+    private let blobs: [String: Data]
+    init(_ blobs: [String: Data]) { self.blobs = blobs }
+    func blob(_ name: String) -> Data? { blobs[name] }
+}
+
 /// The archive of the snippet: files in memory.
 struct Archive: Sendable {
     var files: [String: Data]
@@ -78,6 +99,21 @@ struct NetworkSnippets {
             try await manager.load(ImageRequest(url, cachePolicy: .reload))
         }
         #expect(error?.code == .invalidURL)
+    }
+
+    @Test("A loader names its schemes and returns bytes, and the rest has defaults", .capability("DLR-43", "PLG-04"))
+    func blobs() async throws {
+        let bench = try SnippetBench()
+        let database = Database(["7": try bench.picture().encoded(as: .png)])
+        let manager = ImageManager(cache: try bench.cache(), loader: FileLoader())
+        // snippet: blob-loader-added
+        manager.loaders.add(BlobLoader(database: database))
+        let image = try await manager.image(for: ImageRequest(string: "blob:/photos/7"))
+        // snippet.end
+        #expect(image.size == PixelSize(width: 80, height: 60))
+        let missing = try ImageRequest(string: "BLOB:/photos/8")
+        let error = await #expect(throws: ImageError.self) { try await manager.image(for: missing) }
+        #expect(error?.code.rawValue == "blobMissing" && error?.source?.hasSuffix("/photos/8") == true)
     }
 
     @Test("A request brings its own hooks", .capability("CTX-23", "CTX-25"))

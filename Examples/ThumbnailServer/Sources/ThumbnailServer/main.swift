@@ -20,7 +20,7 @@ let thumbnails = try Thumbnails(loader: loader, directory: directory)
 let router = Router()
 router.get("thumbnail") { request, _ in
     let parameters = request.uri.queryParameters
-    guard let url = parameters["url"].flatMap({ URL(string: String($0)) }),
+    guard let url = parameters["url"].map({ String($0) }),
         let width = parameters["width"].flatMap({ Int($0) }), (1...2_000).contains(width)
     else { throw HTTPError(.badRequest, message: "expected a URL and a width from 1 to 2000") }
     do throws(ImageError) {

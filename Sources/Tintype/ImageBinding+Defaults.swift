@@ -1,0 +1,13 @@
+extension ImageBinding {
+    private static var chosenManager: ImageManager?
+
+    /// The manager of displays that are given none: ``ImageManager/shared``, unless the program sets another one before it creates its displays.
+    public static var defaultManager: ImageManager {
+        get { chosenManager ?? .shared }
+        set { chosenManager = newValue }
+    }
+
+    /// Creates the binding of a display that loads its images with the ``defaultManager``.
+    /// - Parameter display: the display, weakly referenced.
+    public convenience init(_ display: any ImageDisplay) { self.init(display, manager: Self.defaultManager) }
+}
