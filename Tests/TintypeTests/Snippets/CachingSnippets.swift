@@ -148,7 +148,7 @@ struct CachingSnippets {
         // snippet: expiry
         let cache = try ImageCache(disk: .init(directory: path, maximumAge: .days(1), expiry: .byCreation))
         // snippet.end
-        cache.disk.configuration.minimumFreeSpace = 0
+        (cache.disk as? DiskCache)?.configuration.minimumFreeSpace = 0
         let (key, data) = (ImageKey(source: "a"), try bench.picture().encoded(as: .png))
         for (age, isKept) in [(80_000.0, true), (90_000, false)] {
             try await cache.store(DiskCacheEntry(data: data, created: .now - age), forKey: key)
@@ -158,16 +158,17 @@ struct CachingSnippets {
 
     @Test("A cache tells what it takes, and removes the old or all")
     func removal() async throws {
-        let cache = try bench.cache()
+        let disk = DiskCache(.init(directory: folder.path + "/removal"))
+        let cache = ImageCache(disk: disk)
         let data = try bench.picture().encoded(as: .png)
         try await cache.store(DiskCacheEntry(data: data, created: .now), forKey: ImageKey(source: "a"))
         // snippet: removal
-        print(cache.disk.configuration.directory, await cache.disk.usage().bytes)
-        cache.disk.configuration.maximumAge = .days(1)
+        print(disk.configuration.directory, await disk.usage().bytes)
+        disk.configuration.maximumAge = .days(1)
         try await cache.removeExpired()  // images that weren't used for a day
         try await cache.removeAll()  // in memory and on disk
         // snippet.end
-        #expect(await cache.disk.usage().entries == 0)
+        #expect(await disk.usage().entries == 0)
     }
 
     @Test("All cached variants of a URL are listed and removed")
