@@ -394,8 +394,3 @@ struct ImageDisplayTests {
         #expect(display.log.filter { $0 == "placeholder 2x2" }.count == 1)
     }
 }
-
-extension Result where Failure == ImageError {
-    var failure: ImageError? { if case .failure(let error) = self { error } else { nil } }
-    fileprivate var isSuccess: Bool { failure == nil }
-}

@@ -94,3 +94,8 @@ extension Image {
         return Image(pixels: pixels.freeze())
     }
 }
+
+extension Result where Failure == ImageError {
+    var failure: ImageError? { if case .failure(let error) = self { error } else { nil } }
+    var isSuccess: Bool { failure == nil }
+}
