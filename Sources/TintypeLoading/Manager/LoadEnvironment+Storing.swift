@@ -154,10 +154,8 @@ extension LoadEnvironment {
     /// Removes every variant of a source that newer bytes replace.
     /// - Parameter removals: The removals when the newer bytes were asked for.
     /// - Returns: The removals including this one, passed to the stores of the newer bytes; `nil` if there was another meanwhile, so
-    ///   that the newer bytes aren't stored.
+    ///   that the caches have neither the old image nor the new.
     func replaceVariants(ofSource source: String, since removals: SourceRemovals) async -> SourceRemovals? {
-        // What was stored since another removal is at least as new.
-        guard self.removals(ofSource: source) == removals else { return nil }
         do throws(ImageError) {
             try await removeAll(ofSource: source)
         } catch {
