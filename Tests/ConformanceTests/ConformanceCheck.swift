@@ -172,7 +172,7 @@ struct ConformanceCheck {
             let isFilled = (0..<last.height).allSatisfy { y in
                 (0..<last.width).allSatisfy { last[$0, y] == color }
             }
-            if !isFilled { problems.append("the last frame is not of the one colour \(color)") }
+            if !isFilled { problems.append("the last frame is not of the one color \(color)") }
         }
     }
 

@@ -24,11 +24,11 @@ struct ConformanceTests {
     @Test("ICO and CUR", arguments: Corpora.files("ico", "cur"))
     func ico(file: CorpusFile) { check(file) }
 
-    @Test("files that are no image", arguments: Corpora.files("?"))
+    @Test("Files that are no image", arguments: Corpora.files("?"))
     func others(file: CorpusFile) { check(file) }
 
     @Test(
-        "formats of package traits are decoded, or refused by name",
+        "Formats of package traits are decoded, or refused by name",
         arguments: Corpora.files("avif", "heif", "jxl", "tiff", "bigtiff", "svg"))
     func traits(file: CorpusFile) throws {
         let data = try file.data()
@@ -41,7 +41,7 @@ struct ConformanceTests {
         }
     }
 
-    @Test("photographs decode in full, as thumbnails, and not larger than the box", arguments: Corpora.photos)
+    @Test("Photographs decode in full, as thumbnails, and not larger than the box", arguments: Corpora.photos)
     func photos(url: URL) throws {
         let data = try Data(contentsOf: url)
         let box = PixelSize(width: 400, height: 400)

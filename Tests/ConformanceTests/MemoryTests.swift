@@ -25,7 +25,7 @@ struct MemoryTests {
     /// Drawings and camera files are decoded in a process of their own: some of the corpora end the library that reads them.
     private static let untriedFormats: Set<ImageFormat> = [.svg, .pdf, .raw]
 
-    @Test("an image shows nothing that was in memory before")
+    @Test("An image shows nothing that was in memory before")
     func pixelsDependOnBytesAlone() throws {
         defer { _ = mallopt(M_PERTURB, 0) }
         var tried = 0

@@ -19,7 +19,7 @@ func canonicalBytes(_ pixels: PixelBuffer) -> Data? {
 
 /// How close two pictures are.
 struct Closeness {
-    /// Peak signal-to-noise ratio in decibels, of the colours or of alpha, whichever is less; infinite for equal pixels.
+    /// Peak signal-to-noise ratio in decibels, of the colors or of alpha, whichever is less; infinite for equal pixels.
     var psnr: Double
     /// The mean difference of all components, from 0 to 255.
     var meanDifference: Double

@@ -8,7 +8,7 @@ import Tintype
     "Public reports", .timeLimited,
     .enabled(if: PublicReport.folder != nil, "TINTYPE_CORPORA is not set, or has no public-reports"))
 struct PublicReportTests {
-    @Test("a file has the size and the pixels that other programs give it", arguments: PublicReport.all)
+    @Test("A file has the size and the pixels that other programs give it", arguments: PublicReport.all)
     func file(report: PublicReport) throws {
         let data = try report.data()
         let info = try ImageInfo(data: data)
@@ -27,7 +27,7 @@ struct PublicReportTests {
     }
 
     @Test(
-        "bytes that begin like a JPEG go to its reader, which says what is missing: this one has no quantization tables"
+        "Bytes that begin like a JPEG go to its reader, which says what is missing: this one has no quantization tables"
     )
     func unreadable() throws {
         let data = try PublicReport(name: "bug775218.jpg").data()
@@ -47,7 +47,7 @@ struct PublicReportTests {
         #expect(image.color(x: 1, y: 1)?.bytes == [200, 30, 60, 255])
     }
 
-    @Test("repetitions are counted as browsers do, from GIF to WebP and back")
+    @Test("Repetitions are counted as browsers do, from GIF to WebP and back")
     func loops() throws {
         let gif = try Image(data: PublicReport(name: "gif_loop3.gif").data())
         #expect(gif.loopCount == 4)
@@ -57,7 +57,7 @@ struct PublicReportTests {
         #expect(written.firstRange(of: Data("NETSCAPE2.0".utf8) + [3, 1, 1, 0, 0]) != nil)
     }
 
-    @Test("a picture is the same in one piece and while it arrives, wherever its profile stands")
+    @Test("A picture is the same in one piece and while it arrives, wherever its profile stands")
     func lateProfile() throws {
         let data = try PublicReport(name: "C14-webp-late-icc.webp").data()
         let whole = try Image(data: data)
@@ -69,7 +69,7 @@ struct PublicReportTests {
         #expect(try decoder.finish().pixels == whole.pixels)
     }
 
-    @Test("a drawing that takes minutes has its header, and ends in time with a clear error")
+    @Test("A drawing that takes minutes has its header, and ends in time with a clear error")
     func slowShading() throws {
         let data = try PublicReport(name: "function_based_shading.pdf").data()
         #expect(try ImageInfo(data: data).size == PixelSize(width: 612, height: 792))

@@ -5,7 +5,7 @@ import TintypeTesting
 @testable import TintypeImages
 @testable import TintypeLoading
 
-/// An opaque image of one colour.
+/// An opaque image of one color.
 func solidImage(_ width: Int, _ height: Int, level: UInt8 = 7, hasAlpha: Bool = true) throws -> Image {
     var buffer = try MutablePixelBuffer(size: PixelSize(width: width, height: height))
     _ = buffer.withUnsafeMutableBytes { $0.initializeMemory(as: UInt8.self, repeating: level) }

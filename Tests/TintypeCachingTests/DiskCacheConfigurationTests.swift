@@ -19,7 +19,7 @@ struct DiskCacheConfigurationTests {
         return names.map { path + "/" + $0 }
     }
 
-    @Test("the directory is marked for programs that make backups, unless that is not wanted", .capability("CCF-01"))
+    @Test("The directory is marked for programs that make backups, unless that is not wanted", .capability("CCF-01"))
     func backup() async throws {
         try await DiskCache.temporary(path).put(Data("image".utf8), "a")
         let tag = path + "/CACHEDIR.TAG"
@@ -40,7 +40,7 @@ struct DiskCacheConfigurationTests {
     }
 
     @Test(
-        "bytes that were read stay what they were, whatever becomes of their file", .capability("CCF-06"),
+        "Bytes that were read stay what they were, whatever becomes of their file", .capability("CCF-06"),
         arguments: [20_000, 900_000])
     func readBytes(count: Int) async throws {
         let cache = DiskCache.temporary(path)
@@ -54,7 +54,7 @@ struct DiskCacheConfigurationTests {
         #expect(await cache.entry(forKey: "a") == nil, "what is cut is no entry")
     }
 
-    @Test("all that is written is for the user alone", .capability("CCF-07"))
+    @Test("All that is written is for the user alone", .capability("CCF-07"))
     func modes() async throws {
         let cache = DiskCache.temporary(path)
         try await cache.put(Data("image".utf8), "a")
@@ -70,7 +70,7 @@ struct DiskCacheConfigurationTests {
         }
     }
 
-    @Test("images are written, read and removed by way of the file system that is put in place", .capability("CCF-13"))
+    @Test("Images are written, read and removed by way of the file system that is put in place", .capability("CCF-13"))
     func fileSystem() async throws {
         let files = FaultyFileSystem()
         let calls = Lock<Set<String>>([])
@@ -88,7 +88,7 @@ struct DiskCacheConfigurationTests {
     }
 
     @Test(
-        "files are read on the queue that the cache was made with; writing does not wait for it", .capability("CCF-14"))
+        "Files are read on the queue that the cache was made with; writing does not wait for it", .capability("CCF-14"))
     func queue() async throws {
         let queue = WorkQueue(label: "reads", width: 1)
         let cache = DiskCache(.init(directory: path, minimumFreeSpace: 0), queue: queue)
@@ -108,7 +108,7 @@ struct DiskCacheConfigurationTests {
     }
 
     @Test(
-        "a configuration is a value: each cache has its own, and its limits can change while it runs",
+        "A configuration is a value: each cache has its own, and its limits can change while it runs",
         .capability("CCF-17"))
     func values() async throws {
         var configuration = DiskCache.Configuration(directory: path, minimumFreeSpace: 0)
@@ -133,7 +133,7 @@ struct DiskCacheConfigurationTests {
         #expect(memory.maximumCount == nil && two.configuration.maximumCount == nil)
     }
 
-    @Test("an entry has a path, where its image is; what there is not has none", .capability("CPA-05"))
+    @Test("An entry has a path, where its image is; what there is not has none", .capability("CPA-05"))
     func paths() async throws {
         let cache = DiskCache.temporary(path)
         #expect(await cache.path(forKey: "a") == nil)

@@ -9,7 +9,7 @@ import TintypeTesting
 
 @Suite("Disk cache: eviction", .timeLimited)
 struct DiskCacheEvictionTests {
-    @Test("after a flush there are as many files as entries, however many were evicted and replaced")
+    @Test("After a flush there are as many files as entries, however many were evicted and replaced")
     func eviction() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/cache"
@@ -28,7 +28,7 @@ struct DiskCacheEvictionTests {
         #expect(try DiskCacheTests.payloadFiles(path).count == entries)
     }
 
-    @Test("a store over the limits evicts one entry for another, however many there are", .capability("CDK-06"))
+    @Test("A store over the limits evicts one entry for another, however many there are", .capability("CDK-06"))
     func margin() throws {
         let (directory, clock) = (try TemporaryDirectory(), WallClock())
         let store = DiskStore(
@@ -48,7 +48,7 @@ struct DiskCacheEvictionTests {
         store.close()
     }
 
-    @Test("entries that were read lately stay, and many were", .capability("CDK-04"))
+    @Test("Entries that were read lately stay, and many were", .capability("CDK-04"))
     func recentReads() async throws {
         let directory = try TemporaryDirectory()
         let clock = WallClock()
@@ -67,7 +67,7 @@ struct DiskCacheEvictionTests {
         #expect(left.isSuperset(of: (0..<150).map(String.init) + (0..<30).map { "new \($0)" }))
     }
 
-    @Test("an entry that another process used is not evicted")
+    @Test("An entry that another process used is not evicted")
     func usesOfOthers() async throws {
         let (directory, clock) = (try TemporaryDirectory(), WallClock())
         let path = directory.path + "/cache"

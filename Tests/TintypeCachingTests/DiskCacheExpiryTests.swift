@@ -33,7 +33,7 @@ struct DiskCacheExpiryTests {
     }
 
     @Test(
-        "an idle lifetime is extended by each read, and ends without one", .capability("3.13"),
+        "An idle lifetime is extended by each read, and ends without one", .capability("3.13"),
         arguments: Reader.allCases)
     func idleLifetime(kind: Reader) async throws {
         let first = DiskCache.temporary(path, clock: clock)
@@ -55,7 +55,7 @@ struct DiskCacheExpiryTests {
         #expect(await cache.entry(forKey: "used") == nil)
     }
 
-    @Test("a sweep removes what was idle for too long, and a read that was not written yet counts", .capability("3.13"))
+    @Test("A sweep removes what was idle for too long, and a read that was not written yet counts", .capability("3.13"))
     func idleSweep() async throws {
         let cache = DiskCache.temporary(path, clock: clock)
         for name in ["a", "b"] {
@@ -71,7 +71,7 @@ struct DiskCacheExpiryTests {
         #expect(try await cache.removeExpired().entries == 1)
     }
 
-    @Test("an end ends an entry whose idle lifetime goes on; ages hold for it too", .capability("3.13"))
+    @Test("An end ends an entry whose idle lifetime goes on; ages hold for it too", .capability("3.13"))
     func both() async throws {
         let cache = DiskCache.temporary(path, maximumAge: .seconds(90), expiry: .byModification, clock: clock)
         try await cache.store(entry(expires: .seconds(50), idleLifetime: .seconds(100)), forKey: "end")
@@ -85,7 +85,7 @@ struct DiskCacheExpiryTests {
         #expect(await cache.entry(forKey: "age") == nil)
     }
 
-    @Test("lifetimes out of any range do no harm", arguments: [Duration.seconds(-5), .zero, .seconds(Int64.max)])
+    @Test("Lifetimes out of any range do no harm", arguments: [Duration.seconds(-5), .zero, .seconds(Int64.max)])
     func extremes(lifetime: Duration) async throws {
         let cache = DiskCache.temporary(path, clock: clock)
         try await cache.store(entry(idleLifetime: lifetime), forKey: "a")
@@ -95,7 +95,7 @@ struct DiskCacheExpiryTests {
     }
 
     @Test(
-        "the three kinds of age tell different entries", .capability("CCF-12"),
+        "The three kinds of age tell different entries", .capability("CCF-12"),
         arguments: DiskCache.Configuration.Expiry.allCases)
     func kinds(expiry: DiskCache.Configuration.Expiry) async throws {
         let cache = DiskCache.temporary(path, maximumAge: .seconds(100), expiry: expiry, clock: clock)
@@ -121,7 +121,7 @@ struct DiskCacheExpiryTests {
         #expect(await cache.entries().map(\.key.source).sorted() == expected)
     }
 
-    @Test("a clock that jumps ahead and back again: what was not swept is valid again, what is new stays")
+    @Test("A clock that jumps ahead and back again: what was not swept is valid again, what is new stays")
     func clockJumps() async throws {
         let cache = DiskCache.temporary(path, maximumAge: .days(7), clock: clock)
         try await cache.store(entry(), forKey: "a")

@@ -14,7 +14,7 @@ struct DiskCacheExtremesTests: DiskCacheSuite {
     init() throws { directory = try TemporaryDirectory() }
 
     @Test(
-        "a cache whose clock shows a far year keeps, lists, and sweeps entries",
+        "A cache whose clock shows a far year keeps, lists, and sweeps entries",
         arguments: [2041, 2050, 9_000])
     func farYears(year: Int) async throws {
         let clock = WallClock(Date(timeIntervalSince1970: Double(year - 1970) * 31_556_952))
@@ -36,7 +36,7 @@ struct DiskCacheExtremesTests: DiskCacheSuite {
         #expect(await cache.entry(forKey: key(5)) == nil)
     }
 
-    @Test("a free space that no volume has is an error, also on a volume without any")
+    @Test("A free space that no volume has is an error, also on a volume without any")
     func unlimitedFreeSpace() async throws {
         let faulty = FaultyFileSystem()
         let cache = DiskCache.temporary(path, minimumFreeSpace: .unlimited, files: faulty)
@@ -45,7 +45,7 @@ struct DiskCacheExtremesTests: DiskCacheSuite {
         #expect(error?.code == .cacheWriteFailed && error?.reason.contains("stay free") == true)
     }
 
-    @Test("limits of any value hold, and end no program", arguments: [Int.min, -1, 0, 1, .max])
+    @Test("Limits of any value hold, and end no program", arguments: [Int.min, -1, 0, 1, .max])
     func anyLimits(limit: Int) async throws {
         let cache = DiskCache.temporary(path, maximumCount: limit)
         try await fill(cache, 0..<3)

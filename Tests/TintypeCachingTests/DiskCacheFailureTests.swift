@@ -36,7 +36,7 @@ struct DiskCacheFailureTests {
     // MARK: Damaged entries
 
     enum Damage: CaseIterable { case flippedBit, truncated, emptied, grown, missing }
-    @Test("an entry that was damaged is noticed, counted, and dropped", .capability("3.8"), arguments: Damage.allCases)
+    @Test("An entry that was damaged is noticed, counted, and dropped", .capability("3.8"), arguments: Damage.allCases)
     func damagedEntry(damage: Damage) async throws {
         let cache = cache()
         try await cache.put(someBytes(10_000), "bad")
@@ -59,7 +59,7 @@ struct DiskCacheFailureTests {
         #expect(await cache.entry(forKey: "bad")?.data == someBytes(10_000))
     }
 
-    @Test("a check of the whole cache finds and drops what is damaged")
+    @Test("A check of the whole cache finds and drops what is damaged")
     func verification() async throws {
         let cache = cache()
         for index in 0..<10 { try await cache.put(someBytes(100), ImageKey(source: "\(index)")) }
@@ -73,7 +73,7 @@ struct DiskCacheFailureTests {
 
     // MARK: Directories that are none
 
-    @Test("a path below a file: reads find nothing, writes say why, one message is logged")
+    @Test("A path below a file: reads find nothing, writes say why, one message is logged")
     func directoryIsFile() async throws {
         let file = directory.path + "/file"
         try Data("x".utf8).write(to: URL(fileURLWithPath: file))
@@ -92,7 +92,7 @@ struct DiskCacheFailureTests {
         }
     }
 
-    @Test("a directory that nothing can be written to: typed errors with the system's words")
+    @Test("A directory that nothing can be written to: typed errors with the system's words")
     func readOnlyDirectory() async throws {
         let faulty = FaultyFileSystem()
         let cache = cache(files: faulty)
@@ -107,7 +107,7 @@ struct DiskCacheFailureTests {
     }
 
     @Test(
-        "a full disk: the write fails with the path, what was there stays, nothing is left over",
+        "A full disk: the write fails with the path, what was there stays, nothing is left over",
         .capability("CST-08", "3.13"))
     func fullDisk() async throws {
         let faulty = FaultyFileSystem()
@@ -126,7 +126,7 @@ struct DiskCacheFailureTests {
         #expect(try files().count == 1)
     }
 
-    @Test("free space is kept: old entries go for new ones, and without any the write is refused", .capability("3.13"))
+    @Test("Free space is kept: old entries go for new ones, and without any the write is refused", .capability("3.13"))
     func freeSpace() async throws {
         let faulty = FaultyFileSystem()
         let cache = cache(files: faulty, minimumFreeSpace: 5_000)
@@ -144,7 +144,7 @@ struct DiskCacheFailureTests {
         #expect(error?.code == .cacheWriteFailed && error?.reason.contains("are to stay free") == true)
     }
 
-    @Test("a medium with errors: reads are misses")
+    @Test("A medium with errors: reads are misses")
     func badMedium() async throws {
         let faulty = FaultyFileSystem()
         let cache = cache(files: faulty)
@@ -155,7 +155,7 @@ struct DiskCacheFailureTests {
         #expect(await cache.entry(forKey: "a") != nil, "too many open files is no damage")
     }
 
-    @Test("a directory that is deleted under the cache is made anew")
+    @Test("A directory that is deleted under the cache is made anew")
     func deletedDirectory() async throws {
         let cache = cache()
         try await cache.put(someBytes(10), "a")
@@ -171,7 +171,7 @@ struct DiskCacheFailureTests {
 
     // MARK: Leftovers
 
-    @Test("files that a crash left behind go once they are old enough, and no others")
+    @Test("Files that a crash left behind go once they are old enough, and no others")
     func orphans() async throws {
         let clock = WallClock(Date())
         let cache = cache(clock: clock)
@@ -199,7 +199,7 @@ struct DiskCacheFailureTests {
         #expect(await cache.entry(forKey: "a") != nil)
     }
 
-    @Test("what a crash left of clearing is removed by the next one who stores")
+    @Test("What a crash left of clearing is removed by the next one who stores")
     func trash() async throws {
         let first = cache()
         try await first.put(someBytes(1), "a")
@@ -214,7 +214,7 @@ struct DiskCacheFailureTests {
         #expect(await cache.entry(forKey: "b") != nil)
     }
 
-    @Test("the description of an entry with any byte flipped, or cut anywhere, is not believed")
+    @Test("The description of an entry with any byte flipped, or cut anywhere, is not believed")
     func hostileTrailers() throws {
         let entry = DiskCacheEntry(
             data: someBytes(20), created: Date(timeIntervalSince1970: 1), mimeType: "image/png",
@@ -236,7 +236,7 @@ struct DiskCacheFailureTests {
         for count in 0..<file.count { #expect(read(file.prefix(count)) == nil) }
     }
 
-    @Test("an entry of a newer version is a miss, and stays until it is replaced")
+    @Test("An entry of a newer version is a miss, and stays until it is replaced")
     func newerEntry() async throws {
         let cache = cache()
         try await cache.put(someBytes(10), "a")
@@ -249,7 +249,7 @@ struct DiskCacheFailureTests {
         #expect(await cache.entry(forKey: "a")?.data == someBytes(20))
     }
 
-    @Test("the default directory follows the XDG specification, and has the name of the program", .capability("CPA-01"))
+    @Test("The default directory follows the XDG specification, and has the name of the program", .capability("CPA-01"))
     func defaultDirectory() {
         func directory(_ environment: [String: String], of program: String = "/usr/bin/gallery") -> String {
             DiskCache.Configuration.directory(of: program, environment: { environment[$0] })

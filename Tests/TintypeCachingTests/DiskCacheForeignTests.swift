@@ -17,7 +17,7 @@ struct DiskCacheForeignTests: DiskCacheSuite {
     }
 
     @Test(
-        "in the directory of another program, nothing is made, whatever its files are called",
+        "In the directory of another program, nothing is made, whatever its files are called",
         arguments: ["data/ab/notes.txt", "entries/notes.txt", "entries/", "data/", "trash/notes.txt", "journal/a"])
     func foreignDirectory(file: String) async throws {
         if file.hasSuffix("/") {
@@ -41,7 +41,7 @@ struct DiskCacheForeignTests: DiskCacheSuite {
         #expect(try names() == before)
     }
 
-    @Test("a directory that others may write to from some time on is only read after the next flush")
+    @Test("A directory that others may write to from some time on is only read after the next flush")
     func laterPermissions() async throws {
         let cache = DiskCache.temporary(path)
         try await fill(cache, 0..<3)

@@ -36,7 +36,7 @@ struct DiskCacheProcessTests {
     }
 
     @Test(
-        "writers that are killed at any moment lose nothing that they were told is kept, and break nothing",
+        "Writers that are killed at any moment lose nothing that they were told is kept, and break nothing",
         arguments: [1, 2])
     func killedWriters(count: Int) async throws {
         var generator = SeededRandom(seed: 4)
@@ -104,7 +104,7 @@ struct DiskCacheProcessTests {
         await cache.close()
     }
 
-    @Test("two evicting writers that are killed leave no more than the capacity after the next store")
+    @Test("Two evicting writers that are killed leave no more than the capacity after the next store")
     func killedEvictors() async throws {
         var generator = SeededRandom(seed: 9)
         for round in 1...((rounds ?? 20) / 4 + 1) {
@@ -124,7 +124,7 @@ struct DiskCacheProcessTests {
         }
     }
 
-    @Test("a process that is stopped at any moment, whatever lock it holds, keeps nobody else from storing")
+    @Test("A process that is stopped at any moment, whatever lock it holds, keeps nobody else from storing")
     func stoppedProcess() async throws {
         let (process, output) = try start("share", path, "1", "600000")
         defer {
@@ -153,7 +153,7 @@ struct DiskCacheProcessTests {
         if rounds != nil { #expect(slowest < .seconds(1)) }
     }
 
-    @Test("two processes write and evict in one directory")
+    @Test("Two processes write and evict in one directory")
     func sharedDirectory() async throws {
         let milliseconds = rounds == nil ? "1000" : "10000"
         let writers = try (1...2).map { try start("share", path, "\($0)", milliseconds) }

@@ -13,7 +13,7 @@ struct DiskCacheRoomTests: DiskCacheSuite {
 
     init() throws { directory = try TemporaryDirectory() }
 
-    @Test("entries that can't be removed are passed over; others go in their place")
+    @Test("Entries that can't be removed are passed over; others go in their place")
     func unremovableEntries() async throws {
         let faulty = FaultyFileSystem()
         let clock = WallClock()
@@ -35,7 +35,7 @@ struct DiskCacheRoomTests: DiskCacheSuite {
         #expect(await cache.usage().entries == 300)
     }
 
-    @Test("where files or the quota run out, entries go for new ones if space is to stay free", .capability("3.13"))
+    @Test("Where files or the quota run out, entries go for new ones if space is to stay free", .capability("3.13"))
     func exhaustedVolume() async throws {
         let faulty = FaultyFileSystem()
         let clock = WallClock()

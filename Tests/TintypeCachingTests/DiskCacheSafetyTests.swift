@@ -15,7 +15,7 @@ struct DiskCacheSafetyTests: DiskCacheSuite {
 
     // MARK: Other users, links, and foreign files
 
-    @Test("a directory that others may write to, or that is another user's, is only read")
+    @Test("A directory that others may write to, or that is another user's, is only read")
     func untrustedDirectory() async throws {
         let cache = DiskCache.temporary(path)
         try await fill(cache, 0..<3)
@@ -42,7 +42,7 @@ struct DiskCacheSafetyTests: DiskCacheSuite {
         #expect(chown(path, 0, 0) == 0)
     }
 
-    @Test("links in the directory are not followed, neither for reading nor for removing")
+    @Test("Links in the directory are not followed, neither for reading nor for removing")
     func links() async throws {
         let outside = directory.path + "/outside"
         let precious = EntryName(key(1))
@@ -67,7 +67,7 @@ struct DiskCacheSafetyTests: DiskCacheSuite {
         #expect(FileManager.default.contents(atPath: "\(outside)/\(precious.text)") == Data("precious".utf8))
     }
 
-    @Test("a folder of entries that another program made is left alone")
+    @Test("A folder of entries that another program made is left alone")
     func foreignEntries() async throws {
         let name = "entries/ab/\(EntryName(key(1)).text)"
         try directory.write(Data("precious".utf8), to: "cache/\(name)")
@@ -85,7 +85,7 @@ struct DiskCacheSafetyTests: DiskCacheSuite {
             .map { FileManager.default.contents(atPath: "\(path)/\($0)") }
     }
 
-    @Test("clearing removes no file that the cache has not named")
+    @Test("Clearing removes no file that the cache has not named")
     func foreignFiles() async throws {
         let cache = DiskCache.temporary(path)
         try await fill(cache, 0..<3)
@@ -99,7 +99,7 @@ struct DiskCacheSafetyTests: DiskCacheSuite {
         #expect(await cache.usage() == CacheUsage())
     }
 
-    @Test("an entry whose file is gone is neither contained nor has a path")
+    @Test("An entry whose file is gone is neither contained nor has a path")
     func missingFile() async throws {
         let cache = DiskCache.temporary(path)
         try await fill(cache, 0..<2)
@@ -110,7 +110,7 @@ struct DiskCacheSafetyTests: DiskCacheSuite {
         #expect(await cache.entries().map(\.key) == [key(1)])
     }
 
-    @Test("small images count with the blocks that they take")
+    @Test("Small images count with the blocks that they take")
     func blocks() async throws {
         let cache = DiskCache.temporary(path, capacity: .kilobytes(100))
         for number in 0..<200 { try await cache.put(someBytes(300), key(number)) }
@@ -119,7 +119,7 @@ struct DiskCacheSafetyTests: DiskCacheSuite {
         #expect(files.count * 4_096 <= 100_000 && files.count >= 20)
     }
 
-    @Test("a URL's credentials are not on disk unless the configuration keeps them, and images are found all the same")
+    @Test("A URL's credentials are not on disk unless the configuration keeps them, and images are found all the same")
     func credentials() async throws {
         let key: ImageKey = "https://me:hunter2@example.org/a.png?token=geheim&size=3"
         var configuration = DiskCache.Configuration(directory: path, minimumFreeSpace: 0)
@@ -145,7 +145,7 @@ struct DiskCacheSafetyTests: DiskCacheSuite {
     // MARK: Removals that can't be made
 
     @Test(
-        "a removal that can't look says so, and never that there was nothing",
+        "A removal that can't look says so, and never that there was nothing",
         arguments: [("look at", EIO), ("list", EIO), ("remove", EROFS), ("open directory", EMFILE)])
     func failedRemoval(operation: String, code: Int32) async throws {
         let faulty = FaultyFileSystem()
@@ -167,7 +167,7 @@ struct DiskCacheSafetyTests: DiskCacheSuite {
         #expect(try await !cache.remove("absent"))
     }
 
-    @Test("cleared entries stay away, also where their files can't be removed", .timeLimited)
+    @Test("Cleared entries stay away, also where their files can't be removed", .timeLimited)
     func unremovableFiles() async throws {
         let faulty = FaultyFileSystem()
         let cache = DiskCache.temporary(path, files: faulty)
@@ -185,7 +185,7 @@ struct DiskCacheSafetyTests: DiskCacheSuite {
         #expect(try contents(of: "notes.txt") == [Data("x".utf8)])
     }
 
-    @Test("a full disk, which has no room for a folder, can be cleared")
+    @Test("A full disk, which has no room for a folder, can be cleared")
     func clearingFullDisk() async throws {
         let faulty = FaultyFileSystem()
         let cache = DiskCache.temporary(path, files: faulty)
@@ -198,7 +198,7 @@ struct DiskCacheSafetyTests: DiskCacheSuite {
         #expect(await cache.usage() == CacheUsage())
     }
 
-    @Test("files of other users are none of the cache", .enabled(if: geteuid() == 0))
+    @Test("Files of other users are none of the cache", .enabled(if: geteuid() == 0))
     func filesOfOthers() async throws {
         var cache = DiskCache.temporary(path)
         try await fill(cache, 0..<5)
@@ -213,7 +213,7 @@ struct DiskCacheSafetyTests: DiskCacheSuite {
         #expect(await cache.usage().entries == 5)
     }
 
-    @Test("a read renews a time in the future, which would be the first to go")
+    @Test("A read renews a time in the future, which would be the first to go")
     func futureTime() async throws {
         let clock = WallClock()
         let cache = DiskCache.temporary(path, maximumAge: .days(7), clock: clock)
@@ -224,7 +224,7 @@ struct DiskCacheSafetyTests: DiskCacheSuite {
         #expect(await cache.entries().map(\.accessed) == [clock.date])
     }
 
-    @Test("a file that claims to be huge is damaged, and is not read for that")
+    @Test("A file that claims to be huge is damaged, and is not read for that")
     func hugeFile() async throws {
         let cache = DiskCache.temporary(path)
         try await fill(cache, 0..<1)
@@ -237,7 +237,7 @@ struct DiskCacheSafetyTests: DiskCacheSuite {
         #expect(cache.statistics.corruptions + cache.statistics.evictions == 1)
     }
 
-    @Test("more data beside an image than there may be is refused before anything is copied")
+    @Test("More data beside an image than there may be is refused before anything is copied")
     func hugeExtendedData() async throws {
         let cache = DiskCache.temporary(path)
         var entry = DiskCacheEntry(data: someBytes(3), created: Date())
@@ -246,7 +246,7 @@ struct DiskCacheSafetyTests: DiskCacheSuite {
         #expect(error?.code == .cacheWriteFailed && error?.reason.contains("beside the image") == true)
     }
 
-    @Test("the time of a file may be any number")
+    @Test("The time of a file may be any number")
     func anyFileTime() {
         for seconds in [Int.min, -1 << 44, 1 << 44, Int.max] {
             var status = stat()
@@ -257,7 +257,7 @@ struct DiskCacheSafetyTests: DiskCacheSuite {
 
     // MARK: Cancelled tasks, and caches that are released
 
-    @Test("removing and clearing work in a cancelled task")
+    @Test("Removing and clearing work in a cancelled task")
     func cancelledRemoval() async throws {
         let cache = DiskCache.temporary(path)
         try await fill(cache, 0..<20)
@@ -276,7 +276,7 @@ struct DiskCacheSafetyTests: DiskCacheSuite {
         #expect(await cache.usage() == CacheUsage())
     }
 
-    @Test("clearing removes what a codec is at work on")
+    @Test("Clearing removes what a codec is at work on")
     func clearDuringEncode() async throws {
         let (isEncoding, mayEnd) = (Watched(false), Lock(false))
         let slow = PayloadCodec(identifier: "slow") { data in
@@ -298,7 +298,7 @@ struct DiskCacheSafetyTests: DiskCacheSuite {
 
     // MARK: Names that are taken
 
-    @Test("a link or a folder in the place of an entry is no entry")
+    @Test("A link or a folder in the place of an entry is no entry")
     func namesOfEntries() async throws {
         let cache = DiskCache.temporary(path)
         try await fill(cache, 0..<31)
@@ -318,7 +318,7 @@ struct DiskCacheSafetyTests: DiskCacheSuite {
         #expect(FileManager.default.fileExists(atPath: "/etc/passwd"))
     }
 
-    @Test("clearing removes nothing from folders that the cache has not named")
+    @Test("Clearing removes nothing from folders that the cache has not named")
     func foreignFolders() async throws {
         let cache = DiskCache.temporary(path)
         try await fill(cache, 0..<3)
@@ -329,7 +329,7 @@ struct DiskCacheSafetyTests: DiskCacheSuite {
         #expect(await cache.usage() == CacheUsage())
     }
 
-    @Test("the folder of entries of a process that ended before it marked the folder is used")
+    @Test("The folder of entries of a process that ended before it marked the folder is used")
     func unmarkedFolder() async throws {
         #expect(mkdir(path, 0o700) == 0 && mkdir(path + "/entries", 0o700) == 0)
         let cache = DiskCache.temporary(path)
@@ -338,7 +338,7 @@ struct DiskCacheSafetyTests: DiskCacheSuite {
         #expect(await cache.contains(key(1)))
     }
 
-    @Test("a directory that is moved away, or replaced, is made anew by the next store", arguments: [true, false])
+    @Test("A directory that is moved away, or replaced, is made anew by the next store", arguments: [true, false])
     func movedDirectory(isReplaced: Bool) async throws {
         let cache = DiskCache.temporary(path)
         try await fill(cache, 0..<3)
@@ -350,7 +350,7 @@ struct DiskCacheSafetyTests: DiskCacheSuite {
         #expect(await cache.usage().entries == 1 && cache.statistics.entries == 1)
     }
 
-    @Test("a relative directory counts from the working directory at the time when the cache was made")
+    @Test("A relative directory counts from the working directory at the time when the cache was made")
     func relativeDirectory() {
         let cache = DiskCache(.init(directory: "images/cache/"))
         let expected = FileManager.default.currentDirectoryPath + "/images/cache"

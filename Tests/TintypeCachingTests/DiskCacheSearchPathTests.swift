@@ -19,7 +19,7 @@ struct DiskCacheSearchPathTests {
     private func write(_ data: Data, _ name: String) throws { try directory.write(data, to: "old/\(name)") }
 
     @Test(
-        "the digest of RFC 1321",
+        "The digest of RFC 1321",
         arguments: [
             ("", "d41d8cd98f00b204e9800998ecf8427e"), ("a", "0cc175b9c0f1b6a831c399e269772661"),
             ("abc", "900150983cd24fb0d6963f7d28e17f72"), ("message digest", "f96b697d7cb7938d525a2f31aaf161d0"),
@@ -31,7 +31,7 @@ struct DiskCacheSearchPathTests {
         ])
     func digest(message: String, expected: String) { #expect(MD5.hexadecimal(message.utf8) == expected) }
 
-    @Test("the directory of another disk cache is read after a miss", .capability("CPA-06", "OLD-01"))
+    @Test("The directory of another disk cache is read after a miss", .capability("CPA-06", "OLD-01"))
     func directoryOfAnother() async throws {
         let other = DiskCache.temporary(old)
         try await other.put(someBytes(10), "a")
@@ -50,7 +50,7 @@ struct DiskCacheSearchPathTests {
     }
 
     @Test(
-        "a search path is never written, and neither contains nor removal look there", .capability("CPA-06", "OLD-01"))
+        "A search path is never written, and neither contains nor removal look there", .capability("CPA-06", "OLD-01"))
     func searchPathIsReadOnly() async throws {
         let other = DiskCache.temporary(old)
         try await other.put(someBytes(10), "a")
@@ -73,7 +73,7 @@ struct DiskCacheSearchPathTests {
         #expect(await cache.entry(forKey: "a")?.data == someBytes(30), "the cache comes first")
     }
 
-    @Test("a closure says where a key's file is; what cannot be read there is a miss", .capability("CPA-06"))
+    @Test("A closure says where a key's file is; what cannot be read there is a miss", .capability("CPA-06"))
     func closure() async throws {
         try write(someBytes(10), "shipped.png")
         try write(Data(), "empty")

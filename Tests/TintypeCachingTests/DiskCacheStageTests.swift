@@ -14,7 +14,7 @@ struct DiskCacheStageTests {
 
     init() throws { directory = try TemporaryDirectory() }
 
-    @Test("an entry that waits to be written is found at once; a removal takes it from sight and from disk")
+    @Test("An entry that waits to be written is found at once; a removal takes it from sight and from disk")
     func stagedReads() async throws {
         let gated = GatedFileSystem()
         let cache = DiskCache.temporary(path, files: gated.files)
@@ -41,7 +41,7 @@ struct DiskCacheStageTests {
         #expect(await cache.usage().entries == 2)
     }
 
-    @Test("stores of different sources don't wait for each other; those of one source do")
+    @Test("Stores of different sources don't wait for each other; those of one source do")
     func parallelStores() async throws {
         let gated = GatedFileSystem()
         let cache = DiskCache.temporary(path, files: gated.files)
@@ -57,7 +57,7 @@ struct DiskCacheStageTests {
         #expect(await cache.usage().entries == 2)
     }
 
-    @Test("an entry whose write fails is not found any more")
+    @Test("An entry whose write fails is not found any more")
     func failedStage() async throws {
         let faulty = FaultyFileSystem()
         faulty.fail { operation, path in operation == "write" && path.contains("entries/") ? ENOSPC : nil }
@@ -66,7 +66,7 @@ struct DiskCacheStageTests {
         #expect(await cache.entry(forKey: "a") == nil)
     }
 
-    @Test("reads for what is seen go before reads for what is not yet, and may be raised while they wait")
+    @Test("Reads for what is seen go before reads for what is not yet, and may be raised while they wait")
     func priorities() async throws {
         let queue = WorkQueue(label: "reads", width: 1)
         let (gate, order) = (ThreadGate(), Lock<[String]>([]))
@@ -103,7 +103,7 @@ struct DiskCacheStageTests {
         #expect(order.withLock { $0 } == ["first", "raised", "visible", "prefetch"])
     }
 
-    @Test("a cancelled task stores nothing")
+    @Test("A cancelled task stores nothing")
     func cancelledStore() async throws {
         let cache = DiskCache.temporary(path)
         let task = Task {
@@ -116,7 +116,7 @@ struct DiskCacheStageTests {
         #expect(await cache.entry(forKey: "a") == nil)
     }
 
-    @Test("a miss where nothing was ever stored waits for no thread")
+    @Test("A miss where nothing was ever stored waits for no thread")
     func nothingStored() async throws {
         let (queue, gate) = (WorkQueue(label: "busy", width: 1), ThreadGate())
         let busy = Task { try await queue.perform { _ in gate.wait() } }
@@ -133,7 +133,7 @@ struct DiskCacheStageTests {
         try await busy.value
     }
 
-    @Test("what another cache of this process stores in a directory that was missing is found")
+    @Test("What another cache of this process stores in a directory that was missing is found")
     func emptiness() async throws {
         let (one, two) = (DiskCache.temporary(path), DiskCache.temporary(path))
         for _ in 0..<100 {
@@ -144,7 +144,7 @@ struct DiskCacheStageTests {
         #expect(await one.entry(forKey: "a")?.data == someBytes(10))
     }
 
-    @Test("a flush waits for the removal of a damaged entry that a read began")
+    @Test("A flush waits for the removal of a damaged entry that a read began")
     func discardUnderWay() async throws {
         let files = FaultyFileSystem()
         let (gate, hasArrived, hasFlushed) = (ThreadGate(), Lock(false), Lock(false))

@@ -16,7 +16,7 @@ struct DiskCacheTests {
 
     init() throws { directory = try TemporaryDirectory() }
 
-    @Test("gives back what was stored, with all that was stored with it", .capability("CDK-01", "CST-09", "MET-12"))
+    @Test("Gives back what was stored, with all that was stored with it", .capability("CDK-01", "CST-09", "MET-12"))
     func roundTrip() async throws {
         let cache = DiskCache.temporary(path)
         let entry = DiskCacheEntry(
@@ -30,7 +30,7 @@ struct DiskCacheTests {
         #expect(await DiskCache.temporary(path).entry(forKey: "https://example.org/ä.png") == entry)
     }
 
-    @Test("empty data, and none beside it, are kept as they are")
+    @Test("Empty data, and none beside it, are kept as they are")
     func emptyEntry() async throws {
         let cache = DiskCache.temporary(path)
         var entry = DiskCacheEntry(data: Data(), created: Date(timeIntervalSince1970: 1))
@@ -39,7 +39,7 @@ struct DiskCacheTests {
         #expect(await cache.entry(forKey: "") == entry)
     }
 
-    @Test("a miss is a miss, and asking makes no directory")
+    @Test("A miss is a miss, and asking makes no directory")
     func miss() async throws {
         let cache = DiskCache.temporary(path)
         #expect(await cache.entry(forKey: "a") == nil)
@@ -51,7 +51,7 @@ struct DiskCacheTests {
         #expect(cache.statistics.misses == 1)
     }
 
-    @Test("makes the directory with those above it, for the user alone", .capability("CDK-02", "3.18"))
+    @Test("Makes the directory with those above it, for the user alone", .capability("CDK-02", "3.18"))
     func makesDirectory() async throws {
         let deep = path + "/a/b"
         try await DiskCache.temporary(deep).put(someBytes(1), "a")
@@ -59,7 +59,7 @@ struct DiskCacheTests {
         #expect(mode == 0o700)
     }
 
-    @Test("replacing leaves one entry and one file")
+    @Test("Replacing leaves one entry and one file")
     func replacing() async throws {
         let cache = DiskCache.temporary(path)
         try await cache.put(someBytes(100, seed: 1), "a")
@@ -73,7 +73,7 @@ struct DiskCacheTests {
     }
 
     @Test(
-        "the image comes first in its file, so that any viewer opens it; usage counts whole files, in blocks of 4 KB",
+        "The image comes first in its file, so that any viewer opens it; usage counts whole files, in blocks of 4 KB",
         .capability("CPA-02", "CRM-06")
     )
     func fileLayout() async throws {
@@ -87,7 +87,7 @@ struct DiskCacheTests {
         #expect(await cache.usage() == CacheUsage(entries: 1, bytes: 8_192))
     }
 
-    @Test("removes one variant, or all of a source", .capability("CRM-01", "#3630", "3.9"))
+    @Test("Removes one variant, or all of a source", .capability("CRM-01", "#3630", "3.9"))
     func removing() async throws {
         let cache = DiskCache.temporary(path)
         let keys = ["", "fit=1x1", "fit=2x2"].map {
@@ -102,7 +102,7 @@ struct DiskCacheTests {
         #expect(try payloadFiles().count == 1)
     }
 
-    @Test("removes everything, and goes on", .capability("CRM-03"))
+    @Test("Removes everything, and goes on", .capability("CRM-03"))
     func removingAll() async throws {
         let cache = DiskCache.temporary(path)
         for index in 0..<20 { try await cache.put(someBytes(10), ImageKey(source: "\(index)")) }
@@ -118,7 +118,7 @@ struct DiskCacheTests {
     // MARK: Limits
 
     @Test(
-        "the byte limit holds after every store; the least recently used go first",
+        "The byte limit holds after every store; the least recently used go first",
         .capability("#1206", "CCF-09", "CDK-06", "CDK-07", "3.13")
     )
     func byteLimit() async throws {
@@ -142,7 +142,7 @@ struct DiskCacheTests {
         #expect(cache.statistics.evictions == 13 - (try payloadFiles().count))
     }
 
-    @Test("the count limit holds")
+    @Test("The count limit holds")
     func countLimit() async throws {
         let cache = DiskCache.temporary(path, maximumCount: 3, clock: clock)
         for index in 0..<5 {
@@ -152,7 +152,7 @@ struct DiskCacheTests {
         #expect(await cache.entries().map(\.key.source).sorted() == ["2", "3", "4"])
     }
 
-    @Test("limits that are lowered hold after the next sweep; the directory stays")
+    @Test("Limits that are lowered hold after the next sweep; the directory stays")
     func liveLimits() async throws {
         let cache = DiskCache.temporary(path, clock: clock)
         for index in 0..<5 {
@@ -167,7 +167,7 @@ struct DiskCacheTests {
         #expect(await cache.entries().map(\.key.source).sorted() == ["3", "4"])
     }
 
-    @Test("an entry larger than the cache is refused and nothing has to go for it")
+    @Test("An entry larger than the cache is refused and nothing has to go for it")
     func tooLarge() async throws {
         let cache = DiskCache.temporary(path, capacity: 10_000)
         try await cache.put(someBytes(100), "a")
@@ -177,7 +177,7 @@ struct DiskCacheTests {
     }
 
     @Test(
-        "what is as old as the limit goes", .capability("CCF-08", "CCF-12", "CDK-05", "CRM-04"),
+        "What is as old as the limit goes", .capability("CCF-08", "CCF-12", "CDK-05", "CRM-04"),
         arguments: DiskCache.Configuration.Expiry.allCases)
     func age(expiry: DiskCache.Configuration.Expiry) async throws {
         let cache = DiskCache.temporary(path, maximumAge: .seconds(100), expiry: expiry, clock: clock)
@@ -195,7 +195,7 @@ struct DiskCacheTests {
         #expect(await cache.usage().entries == 2 - sweep.entries)
     }
 
-    @Test("a negative age is none; an age of zero lasts until the next sweep", .capability("CCF-08"))
+    @Test("A negative age is none; an age of zero lasts until the next sweep", .capability("CCF-08"))
     func specialAges() async throws {
         let forever = DiskCache.temporary(path, maximumAge: .seconds(-1), clock: clock)
         try await forever.put(someBytes(10), "a")
@@ -206,7 +206,7 @@ struct DiskCacheTests {
         #expect(try await never.removeExpired().entries == 1)
     }
 
-    @Test("an entry's own end counts, whatever the limit", .capability("3.13"))
+    @Test("An entry's own end counts, whatever the limit", .capability("3.13"))
     func ownEnd() async throws {
         let cache = DiskCache.temporary(path, clock: clock)
         let entry = DiskCacheEntry(data: someBytes(10), created: clock.date, expires: clock.date + 10)
@@ -218,7 +218,7 @@ struct DiskCacheTests {
         #expect(cache.statistics.corruptions == 0)
     }
 
-    @Test("reads count as use across processes once they are written", .capability("CDK-04", "#3759"))
+    @Test("Reads count as use across processes once they are written", .capability("CDK-04", "#3759"))
     func accessTimes() async throws {
         let cache = DiskCache.temporary(path, clock: clock)
         try await cache.put(someBytes(10), "a")
@@ -228,7 +228,7 @@ struct DiskCacheTests {
         #expect(await DiskCache.temporary(path).entries().first?.accessed == clock.date)
     }
 
-    @Test("a clock that was set back does not make old entries the newest")
+    @Test("A clock that was set back does not make old entries the newest")
     func clockSetBack() async throws {
         let cache = DiskCache.temporary(path, maximumCount: 2, clock: clock)
         clock.advance(.days(1_000))
@@ -244,7 +244,7 @@ struct DiskCacheTests {
         #expect(await cache.entries().map(\.key.source).sorted() == ["c", "d"])
     }
 
-    @Test("two caches on one directory see each other's entries and totals", .capability("CRM-06"))
+    @Test("Two caches on one directory see each other's entries and totals", .capability("CRM-06"))
     func twoCaches() async throws {
         let (one, two) = (DiskCache.temporary(path), DiskCache.temporary(path))
         try await one.put(someBytes(10), "a")
@@ -261,7 +261,7 @@ struct DiskCacheTests {
         #expect(await one.contains("c"))
     }
 
-    @Test("behaves like a simple model", arguments: [UInt64.random(in: 0 ... .max), 1])
+    @Test("Behaves like a simple model", arguments: [UInt64.random(in: 0 ... .max), 1])
     func model(seed: UInt64) async throws {
         print("disk cache model: seed \(seed)")
         var generator = SeededRandom(seed: seed)
@@ -301,7 +301,7 @@ struct DiskCacheTests {
         #expect(try payloadFiles().count == model.count)
     }
 
-    @Test("readers, writers and clearing at once: every entry is seen whole", .capability("CDK-03", "3.7"))
+    @Test("Readers, writers and clearing at once: every entry is seen whole", .capability("CDK-03", "3.7"))
     func stress() async throws {
         let (one, two) = (DiskCache.temporary(path), DiskCache.temporary(path))
         try await withThrowingTaskGroup(of: Void.self) { group in

@@ -12,7 +12,7 @@ struct DiskCacheUpkeepTests: DiskCacheSuite {
     let directory: TemporaryDirectory
     init() throws { directory = try TemporaryDirectory() }
 
-    @Test("the use of an entry that was replaced since leaves the new one its time")
+    @Test("The use of an entry that was replaced since leaves the new one its time")
     func useBeforeReplacement() async throws {
         let clock = WallClock(Date())
         let cache = DiskCache.temporary(path, clock: clock)
@@ -27,7 +27,7 @@ struct DiskCacheUpkeepTests: DiskCacheSuite {
         #expect(abs(modified - clock.date.cacheTime) < 2_000_001)
     }
 
-    @Test("an entry that the disk can't read counts")
+    @Test("An entry that the disk can't read counts")
     func unreadableEntry() async throws {
         let faulty = FaultyFileSystem()
         let cache = DiskCache.temporary(path)
@@ -40,7 +40,7 @@ struct DiskCacheUpkeepTests: DiskCacheSuite {
     }
 
     @Test(
-        "an entry that a bad medium keeps from being read is removed, but not one that has replaced it",
+        "An entry that a bad medium keeps from being read is removed, but not one that has replaced it",
         arguments: [true, false])
     func unreadableMedium(isReplaced: Bool) async throws {
         let faulty = FaultyFileSystem()
@@ -62,7 +62,7 @@ struct DiskCacheUpkeepTests: DiskCacheSuite {
         #expect(await cache.entry(forKey: key(0))?.data == (isReplaced ? someBytes(20, seed: 0) : nil))
     }
 
-    @Test("the sizes that a process was writing when it was killed are removed an hour later, and no other file is")
+    @Test("The sizes that a process was writing when it was killed are removed an hour later, and no other file is")
     func leftoverSizes() async throws {
         let clock = WallClock(Date())
         let cache = DiskCache.temporary(path, clock: clock)
@@ -80,7 +80,7 @@ struct DiskCacheUpkeepTests: DiskCacheSuite {
     }
 
     @Test(
-        "a process that stores once knows how full the cache is, with the file of the sizes or without",
+        "A process that stores once knows how full the cache is, with the file of the sizes or without",
         arguments: [true, false])
     func knownSizes(hasFile: Bool) async throws {
         var cache = DiskCache.temporary(path, maximumCount: 100)
@@ -93,7 +93,7 @@ struct DiskCacheUpkeepTests: DiskCacheSuite {
         #expect(try DiskCacheTests.payloadFiles(path).count == 100)
     }
 
-    @Test("sizes that are wrong come right, so that the limits hold")
+    @Test("Sizes that are wrong come right, so that the limits hold")
     func wrongSizes() async throws {
         var cache = DiskCache.temporary(path, maximumCount: 100)
         try await fill(cache, 0..<100)
@@ -105,7 +105,7 @@ struct DiskCacheUpkeepTests: DiskCacheSuite {
         #expect(try DiskCacheTests.payloadFiles(path).count == 100)
     }
 
-    @Test("a damaged file that was mended in its place is not removed for what it was")
+    @Test("A damaged file that was mended in its place is not removed for what it was")
     func mendedFile() async throws {
         let clock = WallClock()
         let cache = DiskCache.temporary(path, clock: clock)
@@ -128,7 +128,7 @@ struct DiskCacheUpkeepTests: DiskCacheSuite {
     }
 
     @Test(
-        "a volume that was read-only is written to once it is writable",
+        "A volume that was read-only is written to once it is writable",
         .enabled(if: DiskCacheVolumeTests.mayMount))
     func remountedVolume() async throws {
         let volume = directory.path + "/volume"
@@ -150,7 +150,7 @@ struct DiskCacheUpkeepTests: DiskCacheSuite {
         await cache.close()
     }
 
-    @Test("a folder that can't be read is not an empty one")
+    @Test("A folder that can't be read is not an empty one")
     func unreadableFolder() async throws {
         let faulty = FaultyFileSystem()
         let cache = DiskCache.temporary(path, files: faulty)
@@ -163,7 +163,7 @@ struct DiskCacheUpkeepTests: DiskCacheSuite {
         #expect(await cache.usage().entries == 20)
     }
 
-    @Test("without free descriptors no entry is taken for missing", arguments: ["look at", "read"])
+    @Test("Without free descriptors no entry is taken for missing", arguments: ["look at", "read"])
     func noDescriptors(operation: String) async throws {
         let faulty = FaultyFileSystem()
         let cache = DiskCache.temporary(path, files: faulty)
@@ -176,7 +176,7 @@ struct DiskCacheUpkeepTests: DiskCacheSuite {
     }
 
     @Test(
-        "on a volume that is too small, older entries go for new ones",
+        "On a volume that is too small, older entries go for new ones",
         .enabled(if: DiskCacheVolumeTests.mayMount), arguments: ["size=600k", "size=16m,nr_inodes=100"])
     func smallVolume(options: String) async throws {
         let volume = directory.path + "/volume"

@@ -39,7 +39,7 @@ struct DiskCacheVolumeTests {
         return true
     }()
 
-    @Test("a volume that is really full", .capability("CST-08", "3.13"), .enabled(if: DiskCacheVolumeTests.mayMount))
+    @Test("A volume that is really full", .capability("CST-08", "3.13"), .enabled(if: DiskCacheVolumeTests.mayMount))
     func fullVolume() async throws {
         let volume = directory.path + "/volume"
         try FileManager.default.createDirectory(atPath: volume, withIntermediateDirectories: true)
@@ -84,7 +84,7 @@ struct DiskCacheVolumeTests {
     }()
 
     @Test(
-        "a copy-on-write volume that another program fills: stores fail with an error, reads and clearing go on",
+        "A copy-on-write volume that another program fills: stores fail with an error, reads and clearing go on",
         .capability("CST-08"), .enabled(if: DiskCacheVolumeTests.hasBtrfs))
     func fullCopyOnWriteVolume() async throws {
         let (image, volume) = (directory.path + "/image", directory.path + "/volume")

@@ -52,7 +52,7 @@ struct EvictionHandTests {
     }
 
     @Test(
-        "one process never exceeds the capacity after a store, and hits as often as exact LRU",
+        "One process never exceeds the capacity after a store, and hits as often as exact LRU",
         .capability("CDK-06"), arguments: [0.01, 0.05, 0.1], [0.1, 100])
     func exactness(share: Double, requestsPerSecond: Double) {
         let requests = requests(60_000)
@@ -75,7 +75,7 @@ struct EvictionHandTests {
         #expect(Double(process.listed) / Double(process.evicted) < 12)
     }
 
-    @Test("a clock that goes back a day costs no hits")
+    @Test("A clock that goes back a day costs no hits")
     func clockSetBack() {
         let requests = requests(60_000)
         func hits(jump: Int64) -> Int {
@@ -92,7 +92,7 @@ struct EvictionHandTests {
         #expect(abs(hits(jump: 86_400_000_000) - hits(jump: 0)) < requests.count / 500)
     }
 
-    @Test("two processes that store at the same time stay near the capacity")
+    @Test("Two processes that store at the same time stay near the capacity")
     func twoProcesses() {
         let requests = requests(80_000)
         var generator = SeededRandom(seed: 3)
@@ -110,7 +110,7 @@ struct EvictionHandTests {
         #expect(most <= capacity / 100 * 107)
     }
 
-    @Test("processes of 20 requests hold the capacity, because each reads what the one before it saw")
+    @Test("Processes of 20 requests hold the capacity, because each reads what the one before it saw")
     func shortProcesses() throws {
         let requests = requests(40_000)
         var generator = SeededRandom(seed: 4)
@@ -134,7 +134,7 @@ struct EvictionHandTests {
         #expect(try #require(saved).count < 4_096)
     }
 
-    @Test("among a few entries, the least recently used one goes first")
+    @Test("Among a few entries, the least recently used one goes first")
     func fewEntries() {
         var generator = SeededRandom(seed: 5)
         var directory = SimulatedDirectory()
@@ -146,7 +146,7 @@ struct EvictionHandTests {
         #expect(Set(directory.folders.flatMap(\.keys)) == Set(names.suffix(5)))
     }
 
-    @Test("sizes that are wrong come right, and entries that can't go end the search", .timeLimited)
+    @Test("Sizes that are wrong come right, and entries that can't go end the search", .timeLimited)
     func wrongSizes() {
         var hand = EvictionHand()
         var wrong = FolderSizes()
@@ -166,7 +166,7 @@ struct EvictionHandTests {
         #expect(hand.sizes.total == CacheUsage(entries: 1, bytes: 8_192))
     }
 
-    @Test("what was stored while a folder was listed isn't forgotten")
+    @Test("What was stored while a folder was listed isn't forgotten")
     func storeDuringListing() {
         var hand = EvictionHand()
         let visit = hand.visit(3)
@@ -175,7 +175,7 @@ struct EvictionHandTests {
         #expect(hand.sizes[3] == CacheUsage(entries: 1, bytes: 4_096))
     }
 
-    @Test("a damaged file of sizes is none")
+    @Test("A damaged file of sizes is none")
     func damagedSizes() {
         let whole = FolderSizes().encoded(evictionAge: 5)
         #expect(FolderSizes.decode(whole)?.evictionAge == 5)

@@ -9,7 +9,7 @@ import TintypeTesting
 @Suite("Order of eviction: MemoryCache", .timeLimited)
 struct EvictionOrderTests {
     @Test(
-        "decides as a slow model of itself does", .capability("CMM-02"),
+        "Decides as a slow model of itself does", .capability("CMM-02"),
         arguments: [UInt64.random(in: 0 ... .max), 1, 2, 3])
     func model(seed: UInt64) {
         print("eviction order model: seed \(seed)")
@@ -64,7 +64,7 @@ struct EvictionOrderTests {
         #expect(count == 0, "no entry is lost")
     }
 
-    @Test("with LRU, what was used last goes last, and an evicted entry leaves nothing")
+    @Test("With LRU, what was used last goes last, and an evicted entry leaves nothing")
     func leastRecentlyUsed() {
         var order = EvictionOrder(.adaptive, room: Room(bytes: 30))
         let slots = (0..<3 as Range<UInt64>).map { order.insert($0, bytes: 10) }
@@ -77,7 +77,7 @@ struct EvictionOrderTests {
         #expect(order.insert(7, bytes: 10) <= 2, "slots are used again, also those of ghosts")
     }
 
-    @Test("never holds more than the limits, and loses no entry", arguments: [UInt64.random(in: 0 ... .max), 4])
+    @Test("Never holds more than the limits, and loses no entry", arguments: [UInt64.random(in: 0 ... .max), 4])
     func limits(seed: UInt64) throws {
         print("eviction order limits: seed \(seed)")
         var random = SeededRandom(seed: seed)
@@ -102,7 +102,7 @@ struct EvictionOrderTests {
         #expect(cache.statistics.entries == 0 && cache.statistics.bytes == 0)
     }
 
-    @Test("a large newcomer takes the place of others when it was asked for again and again, not before")
+    @Test("A large newcomer takes the place of others when it was asked for again and again, not before")
     func largeNewcomer() throws {
         let small = try solidImage(200, 200).pixels
         let large = try solidImage(1_600, 1_200).pixels
@@ -121,7 +121,7 @@ struct EvictionOrderTests {
         #expect(cache.statistics.bytes <= 100 * small.byteCount)
     }
 
-    @Test("one-hit images do not drive out what is used")
+    @Test("One-hit images do not drive out what is used")
     func scans() throws {
         let cache = MemoryCache(.init(capacity: 64_000))
         let keys = (0..<50).map { ImageKey(source: "\($0)") }
@@ -132,7 +132,7 @@ struct EvictionOrderTests {
     }
 
     @Test(
-        "costs at least 10 % less time than LRU where popularity differs, and no more than 3 % more on a scrolled list")
+        "Costs at least 10 % less time than LRU where popularity differs, and no more than 3 % more on a scrolled list")
     func gain() {
         var random = SeededRandom(seed: 7)
         func size(_ key: Int) -> Int { key % 7 == 0 ? 5_000_000 + key : 80_000 + key % 13 * 20_000 }
@@ -150,7 +150,7 @@ struct EvictionOrderTests {
         }
     }
 
-    @Test("a size class lets go of its own when it has too many, and changes at once", .capability("CMM-05"))
+    @Test("A size class lets go of its own when it has too many, and changes at once", .capability("CMM-05"))
     func sizeClasses() throws {
         let cache = MemoryCache(.init(sizeClasses: [640: 3, 100: 2]))
         func store(_ name: String, _ height: Int) throws {
@@ -174,7 +174,7 @@ struct EvictionOrderTests {
         #expect(cache.statistics.entries == 3)
     }
 
-    @Test("a smaller limit for one image lets go of what is larger at once", .capability("CMM-05"))
+    @Test("A smaller limit for one image lets go of what is larger at once", .capability("CMM-05"))
     func smallerEntries() throws {
         let cache = MemoryCache()
         cache.store(try solidImage(16, 1), forKey: "small")

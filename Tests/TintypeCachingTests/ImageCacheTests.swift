@@ -25,7 +25,7 @@ struct ImageCacheTests {
         if layers.contains(.disk) { try await cache.store(entry, forKey: key) }
     }
 
-    @Test("memory has images, the disk has bytes", .capability("CST-01", "CST-02", "CST-03", "CQU-03", "CQU-14"))
+    @Test("Memory has images, the disk has bytes", .capability("CST-01", "CST-02", "CST-03", "CQU-03", "CQU-14"))
     func layers() async throws {
         let cache = cache()
         let image = try solidImage(5, 1)
@@ -38,7 +38,7 @@ struct ImageCacheTests {
         #expect(await cache.entry(forKey: "a")?.data == entry.data)
     }
 
-    @Test("a program's own caches take the places of both layers", .capability("CCF-15", "CCF-16"))
+    @Test("A program's own caches take the places of both layers", .capability("CCF-15", "CCF-16"))
     func ownCaches() async throws {
         let cache = ImageCache(memory: PlainMemory(), disk: PlainDisk())
         try await fill(cache, "a")
@@ -51,7 +51,7 @@ struct ImageCacheTests {
         #expect(await cache.contains("a") == [])
     }
 
-    @Test("stores, finds and removes in one layer", .capability("CST-04", "CRM-05", "CQU-04", "CQU-05", "D9"))
+    @Test("Stores, finds and removes in one layer", .capability("CST-04", "CRM-05", "CQU-04", "CQU-05", "D9"))
     func oneLayer() async throws {
         let cache = cache()
         try await fill(cache, "m", in: .memory)
@@ -68,7 +68,7 @@ struct ImageCacheTests {
         #expect(await cache.contains("d") == [])
     }
 
-    @Test("who names no layer gets nothing, and nothing is done", .capability("CQU-01"))
+    @Test("Who names no layer gets nothing, and nothing is done", .capability("CQU-01"))
     func noLayer() async throws {
         let cache = cache()
         try await fill(cache, "a")
@@ -78,7 +78,7 @@ struct ImageCacheTests {
         #expect(cache.memory.statistics.hits == 0)
     }
 
-    @Test("a failure to write is told", .capability("CST-08"))
+    @Test("A failure to write is told", .capability("CST-08"))
     func writeFailure() async throws {
         let cache = ImageCache(memory: MemoryCache(), disk: DiskCache.temporary("/dev/null/cache"))
         let error = await #expect(throws: ImageError.self) { try await fill(cache, "a") }
@@ -86,7 +86,7 @@ struct ImageCacheTests {
         #expect(await cache.contains("a") == .memory)
     }
 
-    @Test("clears what it is told to", .capability("CRM-02", "CRM-03", "CRM-07"))
+    @Test("Clears what it is told to", .capability("CRM-02", "CRM-03", "CRM-07"))
     func clearing() async throws {
         let cache = cache()
         try await fill(cache, "a")
@@ -103,7 +103,7 @@ struct ImageCacheTests {
         #expect(await cache.contains("a") == [])
     }
 
-    @Test("removing says whether there was something", .capability("CRM-01", "AFC-06"))
+    @Test("Removing says whether there was something", .capability("CRM-01", "AFC-06"))
     func removingSays() async throws {
         let cache = cache()
         try await fill(cache, "a", in: .disk)
@@ -115,7 +115,7 @@ struct ImageCacheTests {
         #expect(try await !cache.removeAll(ofSource: "a"))
     }
 
-    @Test("removes all variants of a source from both layers", .capability("CRM-01", "3.9"))
+    @Test("Removes all variants of a source from both layers", .capability("CRM-01", "3.9"))
     func variants() async throws {
         let cache = cache()
         let variant = ImageKey(source: "a", variant: ImageVariant(description: "fit=1x1"))
@@ -126,7 +126,7 @@ struct ImageCacheTests {
         #expect(await cache.contains("b") == .all)
     }
 
-    @Test("without a disk there is only memory")
+    @Test("Without a disk there is only memory")
     func memoryOnly() async throws {
         let cache = ImageCache(memory: MemoryCache())
         try await fill(cache, "a")
@@ -138,7 +138,7 @@ struct ImageCacheTests {
         #expect(cache.memory.image(forKey: "a") == nil)
     }
 
-    @Test("a memory cache without capacity keeps nothing, whoever stores, until it gets some", .capability("CCF-02"))
+    @Test("A memory cache without capacity keeps nothing, whoever stores, until it gets some", .capability("CCF-02"))
     func withoutMemory() throws {
         let memory = MemoryCache(.init(capacity: 0))
         let cache = ImageCache(memory: memory, disk: DiskCache.temporary(directory.path + "/cache"))
@@ -151,7 +151,7 @@ struct ImageCacheTests {
         #expect(cache.memory.image(forKey: "c") != nil)
     }
 
-    @Test("a directory that cannot be one is refused at once")
+    @Test("A directory that cannot be one is refused at once")
     func impossibleDirectory() {
         #expect(throws: ImageError.self) { try ImageCache(disk: .init(directory: "")) }
     }

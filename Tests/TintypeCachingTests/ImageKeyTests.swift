@@ -99,7 +99,7 @@ struct ImageKeyTests {
         }
     }
 
-    @Test("equal work has equal keys, and two different works never share one", .capability("3.9", "MGR-12", "MGR-13"))
+    @Test("Equal work has equal keys, and two different works never share one", .capability("3.9", "MGR-12", "MGR-13"))
     func variants() {
         let seed: UInt64 = 9
         var random = SeededRandom(seed: seed)
@@ -116,7 +116,7 @@ struct ImageKeyTests {
         #expect(works.count > 15_000)
     }
 
-    @Test("every option of decoding makes a key of its own, also one that is added later", .capability("3.9"))
+    @Test("Every option of decoding makes a key of its own, also one that is added later", .capability("3.9"))
     func everyOption() {
         // By the name of the property.
         let changes: [String: (inout DecodeOptions) -> Void] = [
@@ -144,7 +144,7 @@ struct ImageKeyTests {
         #expect(keys.count == changes.count)
     }
 
-    @Test("the quality of a thumbnail tells thumbnails apart, and nothing else")
+    @Test("The quality of a thumbnail tells thumbnails apart, and nothing else")
     func thumbnailQuality() {
         var options = DecodeOptions()
         options.prefersFastThumbnail = true
@@ -153,13 +153,13 @@ struct ImageKeyTests {
         #expect(ImageVariant(options) == ImageVariant(description: "bytes=100;fast"))
     }
 
-    @Test("a box that means nothing makes no variant", .capability("MGR-11"))
+    @Test("A box that means nothing makes no variant", .capability("MGR-11"))
     func emptyBox() {
         #expect(ImageVariant(DecodeOptions(thumbnailSize: .zero)).isOriginal)
         #expect(ImageVariant(DecodeOptions(), transformer: ImageTransformers([])).isOriginal)
     }
 
-    @Test("keys are equal if they are spelt with the same bytes, wherever those are in memory", .capability("AFC-07"))
+    @Test("Keys are equal if they are spelt with the same bytes, wherever those are in memory", .capability("AFC-07"))
     func equality() {
         let long = String(repeating: "https://example.org/", count: 20)
         var copy = ""
@@ -178,7 +178,7 @@ struct ImageKeyTests {
     }
 
     @Test(
-        "descriptions of keys show neither passwords nor query values",
+        "Descriptions of keys show neither passwords nor query values",
         arguments: [
             ("https://me:secret@example.org/a.png", "https://example.org/a.png"),
             (
@@ -193,7 +193,7 @@ struct ImageKeyTests {
         #expect(ImageKey(source: source).description == shown)
     }
 
-    @Test("errors read as one line that names the source, and match by code")
+    @Test("Errors read as one line that names the source, and match by code")
     func errors() {
         let error = ImageError(.badStatus, stage: .load, reason: "the server answered 404", statusCode: 404)
         #expect(error.withSource("http://a/b").description == "http://a/b: the server answered 404")
@@ -206,7 +206,7 @@ struct ImageKeyTests {
         }
     }
 
-    @Test("different settings are different images", .capability("CTX-09"))
+    @Test("Different settings are different images", .capability("CTX-09"))
     func settings() {
         var keys: Set<ImageKey> = ["a"]
         for number in 0..<3 {
@@ -219,7 +219,7 @@ struct ImageKeyTests {
         #expect(keys.count == 6)
     }
 
-    @Test("pages are different work: neither caches nor running loads confuse them", .capability("COD-61"))
+    @Test("Pages are different work: neither caches nor running loads confuse them", .capability("COD-61"))
     func identity() {
         var second = DecodeOptions()
         second.page = 1

@@ -12,7 +12,7 @@ struct MemoryCacheTests {
     /// 510 × 500 pixels take 1,020,000 bytes; with rows of whole 64-byte lines it is 1,024,000.
     static let cost = 1_024_000
 
-    @Test("stores, finds, removes", .capability("CMM-01", "AFC-06"))
+    @Test("Stores, finds, removes", .capability("CMM-01", "AFC-06"))
     func basics() throws {
         let cache = MemoryCache()
         let image = try solidImage(4, 4)
@@ -25,7 +25,7 @@ struct MemoryCacheTests {
         #expect(cache.statistics.hits == 1 && cache.statistics.misses == 2 && cache.statistics.stores == 1)
     }
 
-    @Test("a limit below zero keeps nothing, and costs without bound are no overflow", .capability("CMM-01"))
+    @Test("A limit below zero keeps nothing, and costs without bound are no overflow", .capability("CMM-01"))
     func absurdLimits() throws {
         let cache = MemoryCache(.init(capacity: 10_000, policy: .leastRecentlyUsed))
         for number in 0..<4 { cache.store(try solidImage(4, 4), forKey: ImageKey(source: "\(number)")) }
@@ -42,7 +42,7 @@ struct MemoryCacheTests {
         #expect(cache.contains("0") && cache.contains("2"))
     }
 
-    @Test("removing everything says whether there was something", .capability("AFC-01", "AFC-06"))
+    @Test("Removing everything says whether there was something", .capability("AFC-01", "AFC-06"))
     func removingEverything() throws {
         let cache = MemoryCache()
         #expect(!cache.removeAll())
@@ -56,7 +56,7 @@ struct MemoryCacheTests {
         withExtendedLifetime(held) {}
     }
 
-    @Test("an image may count another number of bytes than its pixels", .capability("CMM-01"))
+    @Test("An image may count another number of bytes than its pixels", .capability("CMM-01"))
     func costs() throws {
         let cache = MemoryCache(.init(capacity: 1_000, policy: .leastRecentlyUsed))
         cache.store(try solidImage(1, 1), forKey: "a", cost: 600)
@@ -70,7 +70,7 @@ struct MemoryCacheTests {
         #expect(cache.image(forKey: "c")?.isIdentical(to: large) == true && cache.statistics.bytes == 600)
     }
 
-    @Test("long keys count, so that thumbnails of data URLs keep to the capacity")
+    @Test("Long keys count, so that thumbnails of data URLs keep to the capacity")
     func longKeys() throws {
         let cache = MemoryCache(.init(capacity: .megabytes(1), policy: .leastRecentlyUsed))
         var held: [Image] = []
@@ -86,7 +86,7 @@ struct MemoryCacheTests {
         #expect(cache.statistics.bytes < 1_000_000)
     }
 
-    @Test("expired images leave memory while others are stored, and at once on request", .capability("CMM-05"))
+    @Test("Expired images leave memory while others are stored, and at once on request", .capability("CMM-05"))
     func expiredImages() throws {
         let clock = WallClock()
         let cache = MemoryCache(.init(timeToLive: .seconds(10)), now: { clock.elapsed })
@@ -100,7 +100,7 @@ struct MemoryCacheTests {
         #expect(cache.removeExpired() == CacheUsage() && cache.statistics.bytes == 0)
     }
 
-    @Test("without weak references an image that had to go is gone, whoever holds it", .capability("CCF-02", "CCF-03"))
+    @Test("Without weak references an image that had to go is gone, whoever holds it", .capability("CCF-02", "CCF-03"))
     func withoutWeakReferences() throws {
         let cache = MemoryCache(.init(maximumCount: 1, keepsWeakReferences: false))
         let held = [try solidImage(16, 1), try solidImage(16, 1)]
@@ -118,7 +118,7 @@ struct MemoryCacheTests {
         #expect(!other.contains("a") && other.evictedCount == 0)
     }
 
-    @Test("evicts what was not used for the longest time", .capability("CMM-02", "AFC-05", "CCF-10"))
+    @Test("Evicts what was not used for the longest time", .capability("CMM-02", "AFC-05", "CCF-10"))
     func leastRecentlyUsed() throws {
         let cache = MemoryCache(.init(capacity: ByteCount(3 * Self.cost), policy: .leastRecentlyUsed))
         for key in ["a", "b", "c"] as [ImageKey] { cache.store(try solidImage(510, 500), forKey: key) }
@@ -129,7 +129,7 @@ struct MemoryCacheTests {
         #expect(cache.statistics.evictions == 1)
     }
 
-    @Test("purges above the capacity only, down to the lower watermark, oldest first", .capability("AFC-02", "AFC-04"))
+    @Test("Purges above the capacity only, down to the lower watermark, oldest first", .capability("AFC-02", "AFC-04"))
     func watermarks() throws {
         let cache = MemoryCache(
             .init(
@@ -145,7 +145,7 @@ struct MemoryCacheTests {
         #expect(keys.filter(cache.contains) == [keys[0]] + keys[6...10])
     }
 
-    @Test("a replaced image no longer counts", .capability("AFC-04"))
+    @Test("A replaced image no longer counts", .capability("AFC-04"))
     func replacing() throws {
         let cache = MemoryCache()
         cache.store(try solidImage(510, 500), forKey: "a")
@@ -154,7 +154,7 @@ struct MemoryCacheTests {
         #expect(cache.image(forKey: "a")?.size == PixelSize(width: 16, height: 10))
     }
 
-    @Test("a purge leaves the image that was just stored, even over the lower watermark")
+    @Test("A purge leaves the image that was just stored, even over the lower watermark")
     func newcomerOverWatermark() throws {
         let cache = MemoryCache(.init(capacity: 10_000, capacityAfterPurge: 2_000, policy: .leastRecentlyUsed))
         cache.store(try solidImage(16, 50), forKey: "small")
@@ -162,7 +162,7 @@ struct MemoryCacheTests {
         #expect(cache.contains("large") && !cache.contains("small"))
     }
 
-    @Test("an image over the limit for one is not kept, nor is what it replaces, and nothing else has to go")
+    @Test("An image over the limit for one is not kept, nor is what it replaces, and nothing else has to go")
     func tooLarge() throws {
         let cache = MemoryCache(.init(capacity: 100_000, maximumEntryBytes: 1_000))
         cache.store(try solidImage(4, 4), forKey: "other")
@@ -172,7 +172,7 @@ struct MemoryCacheTests {
         #expect(cache.contains("other") && cache.statistics.evictions == 0)
     }
 
-    @Test("smaller limits take effect at once", .capability("CMM-05", "CCF-10", "CCF-11"))
+    @Test("Smaller limits take effect at once", .capability("CMM-05", "CCF-10", "CCF-11"))
     func liveLimits() throws {
         let cache = MemoryCache()
         for index in 0..<10 { cache.store(try solidImage(16, 1), forKey: ImageKey(source: "\(index)")) }
@@ -182,7 +182,7 @@ struct MemoryCacheTests {
         #expect(cache.statistics.entries == 1 && cache.statistics.bytes == 64)
     }
 
-    @Test("trims on request, oldest first", .capability("CMM-03", "AFC-09"))
+    @Test("Trims on request, oldest first", .capability("CMM-03", "AFC-09"))
     func trimming() throws {
         let cache = MemoryCache()
         for index in 0..<10 { cache.store(try solidImage(16, 1), forKey: ImageKey(source: "\(index)")) }
@@ -192,7 +192,7 @@ struct MemoryCacheTests {
         #expect(cache.statistics.entries == 0 && cache.statistics.bytes == 0)
     }
 
-    @Test("an image lives as long as its time, counted from when it was stored", .capability("CMM-05"))
+    @Test("An image lives as long as its time, counted from when it was stored", .capability("CMM-05"))
     func timeToLive() throws {
         let clock = WallClock()
         let cache = MemoryCache(.init(timeToLive: .seconds(10)), now: { clock.elapsed })
@@ -206,7 +206,7 @@ struct MemoryCacheTests {
     }
 
     @Test(
-        "a time to live that changes counts for what is stored after that; none may be for ever", .capability("CMM-05"))
+        "A time to live that changes counts for what is stored after that; none may be for ever", .capability("CMM-05"))
     func changedTimeToLive() throws {
         let clock = WallClock()
         let cache = MemoryCache(.init(timeToLive: .seconds(10)), now: { clock.elapsed })
@@ -221,7 +221,7 @@ struct MemoryCacheTests {
         #expect(cache.image(forKey: "over") == nil && cache.statistics.entries == 1)
     }
 
-    @Test("the capacity and what a purge leaves can change while images are there", .capability("CCF-10", "AFC-02"))
+    @Test("The capacity and what a purge leaves can change while images are there", .capability("CCF-10", "AFC-02"))
     func changedCapacity() throws {
         let cache = MemoryCache(.init(capacity: 1_280, policy: .leastRecentlyUsed))
         for index in 0..<20 { cache.store(try solidImage(16, 1), forKey: ImageKey(source: "\(index)")) }
@@ -238,7 +238,7 @@ struct MemoryCacheTests {
     }
 
     @Test(
-        "an evicted image that somebody holds is found again as itself, and counts once",
+        "An evicted image that somebody holds is found again as itself, and counts once",
         .capability("CMM-04", "CCF-03"))
     func heldImages() throws {
         let cache = MemoryCache(.init(maximumCount: 1))
@@ -252,7 +252,7 @@ struct MemoryCacheTests {
         #expect(cache.image(forKey: "other") == nil, "nobody held it")
     }
 
-    @Test("an image that nobody holds any more is gone, and its entry with it", .capability("CMM-04"))
+    @Test("An image that nobody holds any more is gone, and its entry with it", .capability("CMM-04"))
     func releasedImages() throws {
         let cache = MemoryCache()
         var held: [Image] = []
@@ -268,7 +268,7 @@ struct MemoryCacheTests {
         #expect(cache.evictedCount == 0)
     }
 
-    @Test("an image too large to be kept is found as long as it is held", .capability("CMM-04"))
+    @Test("An image too large to be kept is found as long as it is held", .capability("CMM-04"))
     func heldLargeImage() throws {
         let cache = MemoryCache(.init(capacity: 100))
         var image: Image? = try solidImage(64, 64)
@@ -278,7 +278,7 @@ struct MemoryCacheTests {
         #expect(cache.image(forKey: "a") == nil)
     }
 
-    @Test("removing forgets held images too", .capability("CRM-02"))
+    @Test("Removing forgets held images too", .capability("CRM-02"))
     func removingHeld() throws {
         let cache = MemoryCache()
         let images = try (0..<3).map { _ in try solidImage(1, 1) }
@@ -291,7 +291,7 @@ struct MemoryCacheTests {
         #expect(cache.image(forKey: "2") == nil && cache.evictedCount == 0)
     }
 
-    @Test("removes every variant of a source, and only of that", .capability("3.9"))
+    @Test("Removes every variant of a source, and only of that", .capability("3.9"))
     func variants() throws {
         let cache = MemoryCache()
         func key(_ source: String, _ variant: String = "") -> ImageKey {
@@ -305,14 +305,14 @@ struct MemoryCacheTests {
         #expect(cache.removeAll(ofSource: "a") == 0)
     }
 
-    @Test("keys that differ in source or variant are different entries", .capability("AFC-07"))
+    @Test("Keys that differ in source or variant are different entries", .capability("AFC-07"))
     func keys() throws {
         let cache = MemoryCache()
         cache.store(try solidImage(1, 1), forKey: ImageKey(source: "a", variant: ImageVariant(description: "b")))
         #expect(!cache.contains("a") && !cache.contains("ab"))
     }
 
-    @Test("behaves like a simple model", arguments: [UInt64.random(in: 0 ... .max), 1, 2])
+    @Test("Behaves like a simple model", arguments: [UInt64.random(in: 0 ... .max), 1, 2])
     func model(seed: UInt64) throws {
         print("memory cache model: seed \(seed)")
         var generator = SeededRandom(seed: seed)
@@ -359,7 +359,7 @@ struct MemoryCacheTests {
         }
     }
 
-    @Test("many threads at once leave the totals right", .capability("AFC-10", "3.7"))
+    @Test("Many threads at once leave the totals right", .capability("AFC-10", "3.7"))
     func stress() async throws {
         let cache = MemoryCache(.init(capacity: 20_000))
         let images = try (1...8).map { try solidImage(16, $0) }

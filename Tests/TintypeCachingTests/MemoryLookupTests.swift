@@ -10,7 +10,7 @@ import TintypeTesting
 struct MemoryLookupTests {
     private func key(_ number: Int) -> ImageKey { ImageKey(source: "https://example.org/image-\(number).jpg") }
 
-    @Test("an image that is replaced again and again is never missing")
+    @Test("An image that is replaced again and again is never missing")
     func replacing() async throws {
         let cache = MemoryCache(.init(policy: .leastRecentlyUsed))
         let images = try (0..<2).map { _ in try solidImage(4, 4) }
@@ -35,7 +35,7 @@ struct MemoryLookupTests {
         #expect(cache.statistics.misses == 0 && cache.statistics.entries == 4)
     }
 
-    @Test("hits of many entries, in any order: what was used last stays, exactly", arguments: [40, 3_000])
+    @Test("Hits of many entries, in any order: what was used last stays, exactly", arguments: [40, 3_000])
     func order(count: Int) throws {
         let image = try solidImage(16, 1)
         let cache = MemoryCache(.init(capacity: .unlimited, policy: .leastRecentlyUsed))
@@ -52,7 +52,7 @@ struct MemoryLookupTests {
         #expect(kept == Set((0..<count).sorted { last[$0, default: 0] > last[$1, default: 0] }.prefix(count / 2)))
     }
 
-    @Test("hits and misses of all threads are counted")
+    @Test("Hits and misses of all threads are counted")
     func counting() async throws {
         let cache = MemoryCache()
         for number in 0..<100 { cache.store(try solidImage(1, 1), forKey: key(number)) }

@@ -9,7 +9,7 @@ import TintypeTesting
 
 @Suite("Memory pressure", .timeLimited)
 struct MemoryPressureTests {
-    @Test("a warning leaves half of a cache, and critical pressure a tenth, by itself and on request")
+    @Test("A warning leaves half of a cache, and critical pressure a tenth, by itself and on request")
     func levels() throws {
         let pressure = MemoryPressure(FakeSignals(offersNothing: true), log: { _ in })
         let cache = MemoryCache(.init(capacity: 6_400))
@@ -34,7 +34,7 @@ struct MemoryPressureTests {
         #expect(cache.statistics.bytes == 320)
     }
 
-    @Test("pixel buffers that nobody uses are given back too")
+    @Test("Pixel buffers that nobody uses are given back too")
     func others() throws {
         let pressure = MemoryPressure(FakeSignals(offersNothing: true), log: { _ in })
         let pool = PixelBufferPool(limit: .megabytes(1))
@@ -45,7 +45,7 @@ struct MemoryPressureTests {
         #expect(pool.statistics.freeBytes == 0)
     }
 
-    @Test("a cache that is gone is no longer told, and what it observed goes on")
+    @Test("A cache that is gone is no longer told, and what it observed goes on")
     func release() throws {
         let pressure = MemoryPressure(FakeSignals(offersNothing: true), log: { _ in })
         var cache: MemoryCache? = MemoryCache()
@@ -56,7 +56,7 @@ struct MemoryPressureTests {
         pressure.report(.critical)
     }
 
-    @Test("where there are no signals, that is logged once")
+    @Test("Where there are no signals, that is logged once")
     func nothingOffered() {
         let logged = Lock<[String]>([])
         let pressure = MemoryPressure(
@@ -66,7 +66,7 @@ struct MemoryPressureTests {
         withExtendedLifetime(observations) {}
     }
 
-    @Test("signals reach the observers, one thread for all of them, and end with their owner")
+    @Test("Signals reach the observers, one thread for all of them, and end with their owner")
     func signals() async {
         let signals = FakeSignals()
         var pressure: MemoryPressure? = MemoryPressure(signals, log: { _ in Issue.record("there are signals") })
@@ -87,7 +87,7 @@ struct MemoryPressureTests {
         withExtendedLifetime(first) {}
     }
 
-    @Test("events of a control group: what counts is what was added")
+    @Test("Events of a control group: what counts is what was added")
     func groupEvents() {
         let before = GroupMemoryEvents("low 0\nhigh 3\nmax 1\noom 0\noom_kill 0\noom_group_kill 0\n")
         #expect(before.level(since: before) == nil)
@@ -98,7 +98,7 @@ struct MemoryPressureTests {
         #expect(GroupMemoryEvents("high many\nmax\n\u{0}") == GroupMemoryEvents(""))
     }
 
-    @Test("triggers are written as the kernel wants them, and a group's counters are read again at each event")
+    @Test("Triggers are written as the kernel wants them, and a group's counters are read again at each event")
     func kernelFiles() throws {
         let directory = try TemporaryDirectory()
         try write("", to: "/proc/pressure/memory", in: directory)
@@ -124,7 +124,7 @@ struct MemoryPressureTests {
         #expect(kernel.next() == nil)
     }
 
-    @Test("a system that offers nothing is told from one that does")
+    @Test("A system that offers nothing is told from one that does")
     func noKernelFiles() throws {
         let directory = try TemporaryDirectory()
         #expect(!KernelPressure(system: SystemMemory(root: directory.path)).open())

@@ -26,7 +26,7 @@ struct OperationOrderTests {
         }
     }
 
-    @Test("operations on one source take turns, in order; those on another don't wait")
+    @Test("Operations on one source take turns, in order; those on another don't wait")
     func turns() async {
         let tickets = (0..<3).map { _ in order.begin(one) }
         let foreign = order.begin(other)
@@ -41,7 +41,7 @@ struct OperationOrderTests {
         #expect(await tasks[0].value)
     }
 
-    @Test("an operation on all sources waits for all before it, and all after it wait for it")
+    @Test("An operation on all sources waits for all before it, and all after it wait for it")
     func barrier() async {
         let first = [order.begin(one), order.begin(other)]
         let (barrier, later) = (order.begin(nil), order.begin(one))
@@ -56,7 +56,7 @@ struct OperationOrderTests {
         #expect(await storing.value)
     }
 
-    @Test("a removal cancels the stores whose turn has not come, and hides the entries of all")
+    @Test("A removal cancels the stores whose turn has not come, and hides the entries of all")
     func cancellation() async {
         let (running, waiting, foreign) = (begin("one"), begin("one"), begin("other"))
         #expect(await order.turn(of: running))
@@ -76,7 +76,7 @@ struct OperationOrderTests {
         #expect(order.entry(forKey: "other") == nil)
     }
 
-    @Test("an operation that ends before its turn lets the next ones go on")
+    @Test("An operation that ends before its turn lets the next ones go on")
     func earlyEnd() async {
         let (first, second, third) = (order.begin(one), order.begin(one), order.begin(one))
         let task = wait(for: third, "third")

@@ -66,7 +66,7 @@ struct PayloadCodecTests {
 
     private func files() throws -> [String] { try DiskCacheTests.payloadFiles(path) }
 
-    @Test("compressed entries take less room, and come back as they were")
+    @Test("Compressed entries take less room, and come back as they were")
     func compression() async throws {
         let cache = cache(Self.runs)
         let entry = DiskCacheEntry(
@@ -80,7 +80,7 @@ struct PayloadCodecTests {
         #expect(try await cache.verify().damaged.isEmpty, "what is on disk is checked, not what comes of it")
     }
 
-    @Test("nothing of an encrypted entry is on disk, nor of the bytes beside it")
+    @Test("Nothing of an encrypted entry is on disk, nor of the bytes beside it")
     func encryption() async throws {
         let cache = cache(Self.cipher(1))
         let secret = Data("the picture's bytes".utf8)
@@ -95,7 +95,7 @@ struct PayloadCodecTests {
         #expect(await self.cache(Self.cipher(1)).entry(forKey: "a")?.data == secret)
     }
 
-    @Test("an entry of another transform, or of none, is a miss; it stays, and is replaced")
+    @Test("An entry of another transform, or of none, is a miss; it stays, and is replaced")
     func otherTransform() async throws {
         try await cache(Self.cipher(1)).put(someBytes(100), "a")
         try await cache(nil).put(someBytes(50), "b")
@@ -112,7 +112,7 @@ struct PayloadCodecTests {
         #expect(await second.usage().entries == 2)
     }
 
-    @Test("an entry that the transform refuses is dropped and counted as damaged; the reason is logged once")
+    @Test("An entry that the transform refuses is dropped and counted as damaged; the reason is logged once")
     func refusal() async throws {
         // The same name with another key: what a program must not do.
         try await cache(Self.cipher(1, identifier: "cipher")).put(someBytes(100), "a")
@@ -124,7 +124,7 @@ struct PayloadCodecTests {
         #expect(messages.withLock { $0 }.filter { $0.contains("refused") }.count == 1)
     }
 
-    @Test("a transform that fails is the error of the store, and nothing is left over")
+    @Test("A transform that fails is the error of the store, and nothing is left over")
     func failure() async throws {
         let broken = PayloadCodec(identifier: "broken", encode: { _ in throw Refusal() }, decode: { $0 })
         let cache = cache(broken)
@@ -135,7 +135,7 @@ struct PayloadCodecTests {
         #expect(!FileManager.default.fileExists(atPath: path))
     }
 
-    @Test("an entry that is removed while the codec is at work doesn't come back")
+    @Test("An entry that is removed while the codec is at work doesn't come back")
     func removalDuringEncode() async throws {
         let (isEncoding, mayEnd) = (Watched(false), Lock(false))
         let slow = PayloadCodec(identifier: "slow") { data in

@@ -79,7 +79,7 @@ struct RemoteImageCacheTests {
         return try await task.value
     }
 
-    @Test("keeps the bytes with their response, under names that don't tell the URL")
+    @Test("Keeps the bytes with their response, under names that don't tell the URL")
     func roundTrip() async throws {
         try await cache.store(entry, forKey: key)
         #expect(await cache.entry(forKey: key) == entry)
@@ -89,7 +89,7 @@ struct RemoteImageCacheTests {
         #expect(cache.statistics.hits == 2 && cache.statistics.stores == 1)
     }
 
-    @Test("removes an entry, and all variants of a source, but not all that others have there")
+    @Test("Removes an entry, and all variants of a source, but not all that others have there")
     func removing() async throws {
         let variant = ImageKey(source: key.source, variant: ImageVariant(description: "fit=1x1"))
         for key in [key, variant, "other"] { try await cache.store(entry, forKey: key) }
@@ -102,7 +102,7 @@ struct RemoteImageCacheTests {
         #expect(await cache.entry(forKey: "other") == entry)
     }
 
-    @Test("what is no longer current isn't stored, or is removed again")
+    @Test("What is no longer current isn't stored, or is removed again")
     func conditions() async {
         await cache.store(entry, forKey: key) { false }
         #expect(store.started.value == 0)
@@ -111,7 +111,7 @@ struct RemoteImageCacheTests {
         #expect(store.values.withLock { $0.isEmpty })
     }
 
-    @Test("what is removed while it is still on its way to the store is removed when it arrives")
+    @Test("What is removed while it is still on its way to the store is removed when it arrives")
     func removedOnTheWay() async throws {
         let isCurrent = Lock(true)
         store.gate.update { $0 = false }
@@ -125,7 +125,7 @@ struct RemoteImageCacheTests {
     }
 
     @Test(
-        "what only one user may see isn't shared",
+        "What only one user may see isn't shared",
         arguments: [
             (["cache-control": "private"], [:]), (["cache-control": "max-age=60, no-store"], [:]), (["vary": "*"], [:]),
             ([:], ["authorization": "anna"]), (["vary": "accept"], ["accept": "image/avif"]),
@@ -140,7 +140,7 @@ struct RemoteImageCacheTests {
         #expect(store.values.withLock { $0.isEmpty })
     }
 
-    @Test("an entry that is too old isn't accepted, and one from a clock ahead has the age of its arrival")
+    @Test("An entry that is too old isn't accepted, and one from a clock ahead has the age of its arrival")
     func age() async {
         await cache.store(entry, forKey: key) { true }
         wall.advance(.seconds(7 * 86_400 - 1))
@@ -149,7 +149,7 @@ struct RemoteImageCacheTests {
         #expect(await cache.entry(forKey: key) == nil)
     }
 
-    @Test("a store that answers late or never is waited for until the deadline, and is no error but for removals")
+    @Test("A store that answers late or never is waited for until the deadline, and is no error but for removals")
     func late() async throws {
         try await cache.store(entry, forKey: key)
         store.gate.update { $0 = false }
@@ -164,7 +164,7 @@ struct RemoteImageCacheTests {
         #expect(cache.statistics.misses == 1 && cache.statistics.stores == 1)
     }
 
-    @Test("while 64 operations are unanswered, others are misses at once")
+    @Test("While 64 operations are unanswered, others are misses at once")
     func busy() async throws {
         try await cache.store(entry, forKey: key)
         store.gate.update { $0 = false }
@@ -180,7 +180,7 @@ struct RemoteImageCacheTests {
         #expect(await cache.entry(forKey: key) == entry)
     }
 
-    @Test("a store that fails is a store without entries")
+    @Test("A store that fails is a store without entries")
     func failing() async throws {
         store.fails.withLock { $0 = true }
         try await cache.store(entry, forKey: key)
@@ -189,7 +189,7 @@ struct RemoteImageCacheTests {
         #expect(cache.statistics.stores == 0 && cache.statistics.misses == 1)
     }
 
-    @Test("a query that is cancelled ends")
+    @Test("A query that is cancelled ends")
     func cancellation() async throws {
         store.gate.update { $0 = false }
         let task = Task { [cache, key] in await cache.entry(forKey: key) }
@@ -199,7 +199,7 @@ struct RemoteImageCacheTests {
         store.gate.update { $0 = true }
     }
 
-    @Test("no wrong bytes are ever taken for the image", arguments: [UInt64.random(in: 0 ... .max), 1])
+    @Test("No wrong bytes are ever taken for the image", arguments: [UInt64.random(in: 0 ... .max), 1])
     func wrongBytes(seed: UInt64) async throws {
         print("remote cache, wrong bytes: seed \(seed)")
         var random = SeededRandom(seed: seed)
@@ -221,7 +221,7 @@ struct RemoteImageCacheTests {
         #expect(cache.statistics.corruptions > 400)
     }
 
-    @Test("the entry of another key, an expired one, one of a codec, and one that is too large are no hits")
+    @Test("The entry of another key, an expired one, one of a codec, and one that is too large are no hits")
     func unfitting() async throws {
         try await cache.store(entry, forKey: "other")
         let data = try #require(store.values.withLock { $0.values.first })
@@ -256,7 +256,7 @@ struct RemoteImageCacheTests {
     }
 
     @Test(
-        "behind a cache of the program's own, it serves what that lacks, and its failures stay its own",
+        "Behind a cache of the program's own, it serves what that lacks, and its failures stay its own",
         .capability("CMG-07"))
     func tiers() async throws {
         let own = PlainDisk()

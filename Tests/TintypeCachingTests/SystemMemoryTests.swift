@@ -23,7 +23,7 @@ struct SystemMemoryTests {
 
     private let meminfo = "MemTotal:       4000000 kB\nMemFree:  1 kB\n"
 
-    @Test("without a group the machine's memory counts", .capability("3.1"))
+    @Test("Without a group the machine's memory counts", .capability("3.1"))
     func machine() throws {
         let (memory, directory) = try system(["/proc/meminfo": meminfo])
         #expect(memory.limit == 4_096_000_000)
@@ -31,7 +31,7 @@ struct SystemMemoryTests {
         withExtendedLifetime(directory) {}
     }
 
-    @Test("version 2: the smallest limit on the way up counts")
+    @Test("Version 2: the smallest limit on the way up counts")
     func version2() throws {
         let (memory, directory) = try system([
             "/proc/meminfo": meminfo, "/proc/self/cgroup": "0::/a/b\n",
@@ -42,7 +42,7 @@ struct SystemMemoryTests {
         withExtendedLifetime(directory) {}
     }
 
-    @Test("version 1: the group of the memory controller counts, and its way to say that there is no limit")
+    @Test("Version 1: the group of the memory controller counts, and its way to say that there is no limit")
     func version1() throws {
         let (memory, directory) = try system([
             "/proc/meminfo": meminfo, "/proc/self/cgroup": "5:cpu,cpuacct:/other\n4:memory:/x\n0::/\n",
@@ -53,7 +53,7 @@ struct SystemMemoryTests {
         withExtendedLifetime(directory) {}
     }
 
-    @Test("a system that says nothing, or nonsense, has no known limit")
+    @Test("A system that says nothing, or nonsense, has no known limit")
     func nothing() throws {
         let (memory, directory) = try system(["/proc/meminfo": "MemTotal: many kB\n", "/proc/self/cgroup": "x\n"])
         #expect(memory.limit == nil)

@@ -86,7 +86,7 @@ struct TieredDiskCacheTests {
     }
 
     @Test(
-        "the cache that was added last is asked first; by default queries go on to the next, stores do not",
+        "The cache that was added last is asked first; by default queries go on to the next, stores do not",
         .capability("CMG-01", "CMG-03")
     )
     func defaults() async throws {
@@ -105,7 +105,7 @@ struct TieredDiskCacheTests {
         #expect(high.entries.withLock { $0.isEmpty })
     }
 
-    @Test("each policy asks its caches", .capability("CMG-02"), arguments: TieredDiskCache.Policy.allCases)
+    @Test("Each policy asks its caches", .capability("CMG-02"), arguments: TieredDiskCache.Policy.allCases)
     func policies(_ policy: TieredDiskCache.Policy) async throws {
         let all = [high, middle, low]
         let caches = TieredDiskCache(
@@ -128,7 +128,7 @@ struct TieredDiskCacheTests {
         }
     }
 
-    @Test("of all at once the first hit wins, and the others are cancelled", .capability("CMG-02", "CMG-08"))
+    @Test("Of all at once the first hit wins, and the others are cancelled", .capability("CMG-02", "CMG-08"))
     func concurrentQuery() async throws {
         let waiting = ToyCache(waits: true)
         put(2, low)
@@ -137,7 +137,7 @@ struct TieredDiskCacheTests {
         try await waiting.wasCancelled.wait { $0 }
     }
 
-    @Test("a hit doesn't wait for a cache that ignores cancellation", .capability("CMG-02"))
+    @Test("A hit doesn't wait for a cache that ignores cancellation", .capability("CMG-02"))
     func concurrentQueryWithDeafCache() async {
         let gate = Watched(false)
         put(2, low)
@@ -148,7 +148,7 @@ struct TieredDiskCacheTests {
     }
 
     @Test(
-        "a query that is cancelled cancels those of all caches, and ends", .capability("CMG-08"),
+        "A query that is cancelled cancels those of all caches, and ends", .capability("CMG-08"),
         arguments: [true, false])
     func cancellation(isConcurrent: Bool) async throws {
         let waiting = ToyCache(waits: true)
@@ -163,7 +163,7 @@ struct TieredDiskCacheTests {
     }
 
     @Test(
-        "with a single cache every policy comes to the same", .capability("CMG-04"),
+        "With a single cache every policy comes to the same", .capability("CMG-04"),
         arguments: TieredDiskCache.Policy.allCases)
     func singleCache(_ policy: TieredDiskCache.Policy) async throws {
         let caches = TieredDiskCache([high], query: policy, store: policy, contains: policy)
@@ -173,7 +173,7 @@ struct TieredDiskCacheTests {
     }
 
     @Test(
-        "without caches every call returns, and finds nothing", .capability("CMG-05"),
+        "Without caches every call returns, and finds nothing", .capability("CMG-05"),
         arguments: TieredDiskCache.Policy.allCases)
     func noCaches(_ policy: TieredDiskCache.Policy) async throws {
         let caches = TieredDiskCache(
@@ -186,7 +186,7 @@ struct TieredDiskCacheTests {
         await caches.flush()
     }
 
-    @Test("contains follows its own policy, not that of removeAll", .capability("CMG-06"))
+    @Test("Contains follows its own policy, not that of removeAll", .capability("CMG-06"))
     func containsPolicy() async {
         put(1, low)
         let caches = TieredDiskCache([low, high], contains: .highestOnly, removeAll: .serial)
@@ -195,7 +195,7 @@ struct TieredDiskCacheTests {
     }
 
     @Test(
-        "a hit in a cache of lower priority is promoted when that is asked for", .capability("CMG-07"),
+        "A hit in a cache of lower priority is promoted when that is asked for", .capability("CMG-07"),
         arguments: [true, false])
     func promotion(_ promotesHits: Bool) async throws {
         put(3, low)
@@ -207,7 +207,7 @@ struct TieredDiskCacheTests {
     }
 
     @Test(
-        "what is removed while a query finds it in a cache that keeps it isn't promoted",
+        "What is removed while a query finds it in a cache that keeps it isn't promoted",
         .capability("CMG-07", "CRM-01"))
     func removalDuringPromotion() async throws {
         let gate = Watched(false)
@@ -222,14 +222,14 @@ struct TieredDiskCacheTests {
         #expect(high.entries.withLock { $0.isEmpty })
     }
 
-    @Test("a cache that cannot keep a copy does not spoil the hit")
+    @Test("A cache that cannot keep a copy does not spoil the hit")
     func failingCopy() async {
         put(3, low)
         let caches = TieredDiskCache([low, ToyCache(fails: true)], promotesHits: true)
         #expect(await caches.entry(forKey: "a")?.data == Data([3]))
     }
 
-    @Test("a failure is told once all caches were asked", arguments: [TieredDiskCache.Policy.serial, .concurrent])
+    @Test("A failure is told once all caches were asked", arguments: [TieredDiskCache.Policy.serial, .concurrent])
     func failure(_ policy: TieredDiskCache.Policy) async {
         let caches = TieredDiskCache([low, ToyCache(fails: true)], store: policy)
         let error = await #expect(throws: ImageError.self) { try await caches.store(entry, forKey: "a") }
@@ -237,7 +237,7 @@ struct TieredDiskCacheTests {
         #expect(low.entries.withLock { $0["a"] } == entry)
     }
 
-    @Test("caches can be added while it runs")
+    @Test("Caches can be added while it runs")
     func adding() async {
         let caches = TieredDiskCache([low])
         put(2, high)

@@ -20,7 +20,7 @@ struct CoderMatrixTests {
     }
 
     @Test(
-        "a limit of bytes makes the image smaller, all frames together", .capability("COD-17", "D12"),
+        "A limit of bytes makes the image smaller, all frames together", .capability("COD-17", "D12"),
         arguments: FormatSample.allCases)
     func maximumBytes(sample: FormatSample) throws {
         let data = try sample.data()
@@ -43,7 +43,7 @@ struct CoderMatrixTests {
         #expect(first.size == full.size)
     }
 
-    @Test("a thumbnail is enlarged only where that is allowed", .capability("CTX-12"), arguments: FormatSample.allCases)
+    @Test("A thumbnail is enlarged only where that is allowed", .capability("CTX-12"), arguments: FormatSample.allCases)
     func upscaling(sample: FormatSample) throws {
         let data = try sample.data()
         let full = try decode(data)
@@ -67,7 +67,7 @@ struct CoderMatrixTests {
     }
 
     @Test(
-        "what a decode reserves is at least what it takes of the pool, at every size", .capability("3.1"),
+        "What a decode reserves is at least what it takes of the pool, at every size", .capability("3.1"),
         arguments: FormatSample.allCases)
     func reservation(sample: FormatSample) throws {
         let data = try sample.data()
@@ -88,7 +88,7 @@ struct CoderMatrixTests {
         }
     }
 
-    @Test("an error gives back what was reserved", .capability("3.1"), arguments: FormatSample.allCases)
+    @Test("An error gives back what was reserved", .capability("3.1"), arguments: FormatSample.allCases)
     func failure(sample: FormatSample) throws {
         let data = try sample.data()
         let budget = DecodeBudget(limit: .gigabytes(1))
@@ -106,7 +106,7 @@ struct CoderMatrixTests {
     private static let wholeOnly: Set<String> = ["avif", "heic", "tiff", "jxl", "losslessJXL"]
 
     @Test(
-        "what is cut is an error, or where the options allow it an image that says so", .capability("3.8"),
+        "What is cut is an error, or where the options allow it an image that says so", .capability("3.8"),
         arguments: FormatSample.allCases)
     func cut(sample: FormatSample) throws {
         let data = try sample.data()
@@ -127,7 +127,7 @@ struct CoderMatrixTests {
         #expect(Self.wholeOnly.contains(sample.rawValue) ? partial == 0 : partial > 0)
     }
 
-    @Test("cancellation ends a decode that is under way", arguments: FormatSample.allCases)
+    @Test("Cancellation ends a decode that is under way", arguments: FormatSample.allCases)
     func cancellation(sample: FormatSample) throws {
         let data = try sample.data()
         // However often somebody still wanted the image, the next look ends it.

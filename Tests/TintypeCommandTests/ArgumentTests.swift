@@ -10,7 +10,7 @@ import Tintype
 @Suite("Arguments", .timeLimited)
 struct ArgumentTests {
     @Test(
-        "wrong usage ends with 64",
+        "Wrong usage ends with 64",
         arguments: [
             ["nonsense"], ["fetch"], ["fetch", "--jobs", "0", "http://a/b"], ["fetch", "--jobs", "257", "http://a/b"],
             ["fetch", "--jobs", "many", "http://a/b"], ["fetch", "--timeout", "0", "http://a/b"],
@@ -33,7 +33,7 @@ struct ArgumentTests {
     }
 
     @Test(
-        "right usage is taken",
+        "Right usage is taken",
         arguments: [
             ["fetch", "http://a/b", "-o", "out", "--thumbnail", "400x300", "--format", "webp"],
             ["fetch", "--from", "urls.txt", "--jobs", "16"], ["fetch", "--from", "-", "--json", "--no-cache"],

@@ -38,7 +38,7 @@ struct CacheCommandTests {
         try FileManager.default.subpathsOfDirectory(atPath: directory + "/entries").filter { $0.contains("/") }
     }
 
-    @Test("stats counts the entries, and clear removes them")
+    @Test("Stats counts the entries, and clear removes them")
     func statsAndClear() async throws {
         try await fill()
         let stats = try command(CacheCommand.Stats.self, "cache", "stats", "--cache", directory, "--json")
@@ -97,7 +97,7 @@ struct CacheCommandTests {
         #expect(transcript.output.last?.contains("https://me:secret@example.org/a.png") == true)
     }
 
-    @Test("verify discards damaged entries, names them, and has exit status 1")
+    @Test("Verify discards damaged entries, names them, and has exit status 1")
     func verify() async throws {
         try await fill()
         let verify = try command(CacheCommand.Verify.self, "cache", "verify", "--cache", directory, "--json")
@@ -115,7 +115,7 @@ struct CacheCommandTests {
         #expect(try files().count == 2)
     }
 
-    @Test("clean removes only expired entries, or those that exceed the given limits")
+    @Test("Clean removes only expired entries, or those that exceed the given limits")
     func clean() async throws {
         try await fill(10)
         let disk = DiskCache(.init(directory: directory, maximumAge: nil, minimumFreeSpace: 0))

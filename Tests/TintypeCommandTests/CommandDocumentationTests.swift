@@ -85,7 +85,7 @@ struct CommandDocumentationTests {
         }
     }
 
-    @Test("bash completes subcommands and options")
+    @Test("Bash completes subcommands and options")
     func bash() async throws {
         _ = try await generate(folder.path)
         let script = """

@@ -9,7 +9,7 @@ import TintypeTesting
 @Suite("File names", .timeLimited)
 struct FileNameTests {
     @Test(
-        "a file is named after the last part of the URL",
+        "A file is named after the last part of the URL",
         arguments: [
             ("https://example.org/a/photo.jpg", "photo.jpg"),
             ("https://example.org/photo.jpg?size=large#top", "photo.jpg"),
@@ -23,7 +23,7 @@ struct FileNameTests {
     }
 
     @Test(
-        "no URL leads out of the folder, or to a hidden or strange name",
+        "No URL leads out of the folder, or to a hidden or strange name",
         arguments: [
             ("https://example.org/..%2F..%2Fetc%2Fpasswd", "_.._etc_passwd"), ("https://example.org/%2E%2E", "image"),
             ("https://example.org/.bashrc", "bashrc"), ("https://example.org/-rf", "rf"),

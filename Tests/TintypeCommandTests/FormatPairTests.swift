@@ -37,7 +37,7 @@ struct FormatPairTests {
         }
     }
 
-    @Test("a picture of every format becomes one of every other", .capability("COD-46"), arguments: sources)
+    @Test("A picture of every format becomes one of every other", .capability("COD-46"), arguments: sources)
     func pairs(source: ImageFormat) async throws {
         let input = try folder.write(sample(source), to: "in.\(source.fileExtension)").path
         let original = try Image(data: Data(contentsOf: URL(fileURLWithPath: input)))

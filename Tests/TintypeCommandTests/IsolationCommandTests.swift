@@ -12,7 +12,7 @@ struct IsolationCommandTests {
         try IsolationArguments.parse(arguments).coders.coders
     }
 
-    @Test("what is isolated is chosen", .capability("ISO-03"))
+    @Test("What is isolated is chosen", .capability("ISO-03"))
     func choice() throws {
         let count = ImageCoders.default.coders.count
         #expect(try coders("--isolate", "none").contains { $0 is PNGCoder })

@@ -97,7 +97,7 @@ struct PrefetchCommandTests {
         await server.stop()
     }
 
-    @Test("prefetch and fetch send header fields, and never print them")
+    @Test("Prefetch and fetch send header fields, and never print them")
     func headers() async throws {
         let png = try picture().encoded(as: .png)
         let seen = Watched([[String?]]())

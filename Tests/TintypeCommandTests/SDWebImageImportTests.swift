@@ -22,7 +22,7 @@ struct SDWebImageImportTests {
     // MARK: Names
 
     @Test(
-        "a file is named after the digest of its key, with the key's extension", .capability("CPA-02"),
+        "A file is named after the digest of its key, with the key's extension", .capability("CPA-02"),
         arguments: [
             ("https://example.com/a.png", "8c11d92f07c76baf29e49afd2301deb2.png"),
             ("http://via.placeholder.com/100x100.png?size=large#frag", "591e24889953d9d0f9985fda2576fa26.png"),
@@ -34,7 +34,7 @@ struct SDWebImageImportTests {
     }
 
     @Test(
-        "what is the extension of a key, and what is none", .capability("CPA-02"),
+        "What is the extension of a key, and what is none", .capability("CPA-02"),
         arguments: [
             ("https://example.com", ""), ("https://example.com/", ""), ("https://example.com/a", ""),
             ("https://example.com/a.", ""), ("https://example.com/.png", ""), ("https://example.com/a.b/c", ""),
@@ -50,7 +50,7 @@ struct SDWebImageImportTests {
         #expect(name.utf8.count <= 255)
     }
 
-    @Test("the digest in a file name; other names have none")
+    @Test("The digest in a file name; other names have none")
     func digestOfName() {
         let digest = "8c11d92f07c76baf29e49afd2301deb2"
         for name in [digest, digest + ".png", digest + ".a.b"] {

@@ -68,7 +68,7 @@ func object(_ line: String) throws -> [String: Any] {
     try required(JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
 }
 
-/// A small picture of many colours.
+/// A small picture of many colors.
 func picture(width: Int = 48, height: Int = 32, alpha: Bool = false) throws -> Image {
     let buffer = try MutablePixelBuffer(size: PixelSize(width: width, height: height))
     for y in 0..<height {

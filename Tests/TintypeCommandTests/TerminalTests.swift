@@ -42,12 +42,12 @@ struct TerminalTests {
         (["TMUX": "", "KITTY_WINDOW_ID": "1"], [], .kitty),
     ]
 
-    @Test("the best protocol is that of the terminal's own answer, then of the environment", arguments: terminals)
+    @Test("The best protocol is that of the terminal's own answer, then of the environment", arguments: terminals)
     func detection(environment: [String: String], reply: [UInt8], expected: TerminalProtocol) {
         #expect(TerminalProtocol.detected(environment: environment, reply: TerminalReply(reply)) == expected)
     }
 
-    @Test("the size of a cell is the terminal's answer, else the kernel's, else a usual one; nonsense is ignored")
+    @Test("The size of a cell is the terminal's answer, else the kernel's, else a usual one; nonsense is ignored")
     func cellSizes() {
         var window = winsize(ws_row: 40, ws_col: 100, ws_xpixel: 1_000, ws_ypixel: 800)
         func cell(_ reply: String) -> [Int] {
@@ -65,7 +65,7 @@ struct TerminalTests {
         #expect(cell("")[0] == 256)
     }
 
-    @Test("an answer is complete with the device attributes")
+    @Test("An answer is complete with the device attributes")
     func completeReply() {
         #expect(!TerminalReply.isComplete(Array("\u{1B}_Gi=31;OK\u{1B}\\\u{1B}[6;20;10t".utf8)))
         #expect(!TerminalReply.isComplete(Array("\u{1B}[?62;4".utf8)))
@@ -74,7 +74,7 @@ struct TerminalTests {
 
     // MARK: Protocols
 
-    @Test("half blocks have the colors of two pixels, and the background where both are transparent")
+    @Test("Half blocks have the colors of two pixels, and the background where both are transparent")
     func halfBlocks() throws {
         let lines = try HalfBlocks().lines(pixels("RRG ", "RB  ", "W  R"))
         #expect(
@@ -86,7 +86,7 @@ struct TerminalTests {
         #expect(try HalfBlocks(hasTrueColor: false).lines(pixels("R")) == ["\u{1B}[38;5;196m▀\u{1B}[0m"])
     }
 
-    @Test("the 256 colors are found where they are exact, and no color is far off")
+    @Test("The 256 colors are found where they are exact, and no color is far off")
     func fixedColors() {
         #expect(HalfBlocks.index([0, 0, 0]) == 16 && HalfBlocks.index([255, 255, 255]) == 231)
         #expect(HalfBlocks.index([95, 135, 175]) == 67 && HalfBlocks.index([128, 128, 128]) == 244)
@@ -96,7 +96,7 @@ struct TerminalTests {
         }
     }
 
-    @Test("a picture for Kitty comes in pieces of 4,096 characters, and only the last one says so")
+    @Test("A picture for Kitty comes in pieces of 4,096 characters, and only the last one says so")
     func kittyPieces() throws {
         let buffer = try picture(width: 60, height: 40, alpha: true).pixels
         let sequences = try KittyGraphics(id: 7).sequences(buffer)
@@ -109,7 +109,7 @@ struct TerminalTests {
         #expect(text.count > 3 * 4_096)
     }
 
-    @Test("inside tmux, a picture for Kitty is sent through, and drawn by characters that tmux moves like text")
+    @Test("Inside tmux, a picture for Kitty is sent through, and drawn by characters that tmux moves like text")
     func kittyInTmux() throws {
         var terminal = Terminal()
         (terminal.isInteractive, terminal.isInsideTmux) = (true, true)
@@ -129,7 +129,7 @@ struct TerminalTests {
         #expect(TerminalLayout(.kitty, in: terminal).room.rows == 129)
     }
 
-    @Test("inside tmux, sixels and iTerm2's images are wrapped, with every escape doubled")
+    @Test("Inside tmux, sixels and iTerm2's images are wrapped, with every escape doubled")
     func wrapping() throws {
         var terminal = Terminal()
         terminal.isInsideTmux = true
@@ -158,7 +158,7 @@ struct TerminalTests {
         #expect(try ImageCoders.default.decode(png).pixels == buffer)
     }
 
-    @Test("sixels have runs, all colors, and nothing for transparent pixels")
+    @Test("Sixels have runs, all colors, and nothing for transparent pixels")
     func sixels() throws {
         #expect(
             try SixelEncoder.sequence(pixels("RRRRR ", "GG    "))
@@ -167,7 +167,7 @@ struct TerminalTests {
         #expect(try SixelEncoder.sequence(pixels("  ")) == "\u{1B}P0;1q\"1;1;2;1\u{1B}\\")
     }
 
-    @Test("another program's decoder sees the picture", .enabled(if: hasProgram("sixel2png")))
+    @Test("Another program's decoder sees the picture", .enabled(if: hasProgram("sixel2png")))
     func independentSixels() throws {
         let folder = try TemporaryDirectory()
         let buffer = try picture(width: 45, height: 31).pixels
@@ -190,7 +190,7 @@ struct TerminalTests {
 
     // MARK: The command
 
-    @Test("in a file, images are lines of half blocks if they are asked for, and animations their first frame")
+    @Test("In a file, images are lines of half blocks if they are asked for, and animations their first frame")
     func redirected() async throws {
         let folder = try TemporaryDirectory()
         let transcript = Transcript()
@@ -204,7 +204,7 @@ struct TerminalTests {
         #expect(!transcript.output.joined().contains("\u{1B}[?25"))
     }
 
-    @Test("into a pipe goes nothing but text, also of an animation that is to be repeated")
+    @Test("Into a pipe goes nothing but text, also of an animation that is to be repeated")
     func plainText() async throws {
         let folder = try TemporaryDirectory()
         let transcript = Transcript()
@@ -218,7 +218,7 @@ struct TerminalTests {
         #expect(try TextPicture.lines(pixels("WK", "WK", "RR")) == ["@ ", "::"])
     }
 
-    @Test("a dumb terminal gets text, and one without colors gets no half blocks")
+    @Test("A dumb terminal gets text, and one without colors gets no half blocks")
     func plainTerminals() {
         func terminal(_ environment: [String: String]) -> Terminal {
             Terminal(environment: environment, window: winsize(), reply: TerminalReply())
@@ -232,7 +232,7 @@ struct TerminalTests {
         #expect(dumb.graphics == .text && !dumb.isInteractive)
     }
 
-    @Test("an animation is drawn anew, in the room that there is, when the window changes")
+    @Test("An animation is drawn anew, in the room that there is, when the window changes")
     func resizedWindow() async throws {
         let folder = try TemporaryDirectory()
         let moving = try folder.write(animation().encoded(as: .gif), to: "b.gif").path
@@ -255,7 +255,7 @@ struct TerminalTests {
         #expect(lines.allSatisfy { $0.count(where: { $0 == "▀" }) <= 5 })
     }
 
-    @Test("an animation draws its frames in one place, as often as it is told, and shows the cursor again")
+    @Test("An animation draws its frames in one place, as often as it is told, and shows the cursor again")
     func animated() async throws {
         let folder = try TemporaryDirectory()
         let transcript = Transcript()
@@ -270,7 +270,7 @@ struct TerminalTests {
         #expect((2...8).contains(frames), "late frames may be dropped")
     }
 
-    @Test("an animation that repeats forever ends when its reader has left")
+    @Test("An animation that repeats forever ends when its reader has left")
     func closedPipe() async throws {
         let folder = try TemporaryDirectory()
         let moving = try folder.write(animation().encoded(as: .gif), to: "b.gif").path
@@ -282,7 +282,7 @@ struct TerminalTests {
         #expect(drawn.withLock { $0 } >= 4)
     }
 
-    @Test("what fails is reported, and the rest shown; wrong arguments are refused")
+    @Test("What fails is reported, and the rest shown; wrong arguments are refused")
     func failures() async throws {
         let folder = try TemporaryDirectory()
         let transcript = Transcript()
@@ -329,7 +329,7 @@ struct TerminalTests {
         return (status, String(decoding: try Data(contentsOf: file), as: UTF8.self))
     }
 
-    @Test("tmux has on its screen what was shown, and its own terminal settings", .enabled(if: hasProgram("tmux")))
+    @Test("Tmux has on its screen what was shown, and its own terminal settings", .enabled(if: hasProgram("tmux")))
     func insideTmux() async throws {
         let folder = try TemporaryDirectory()
         let file = try folder.write(

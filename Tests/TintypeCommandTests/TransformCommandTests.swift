@@ -154,7 +154,7 @@ struct TransformCommandTests {
 
     // MARK: Hashes
 
-    @Test("hash prints placeholders and colors, and unhash draws them")
+    @Test("Hash prints placeholders and colors, and unhash draws them")
     func hashes() async throws {
         let input = try file("a.png", solidPicture(40, red: 1))
         let hash = try command(HashCommand.self, "hash", "--json", input, folder.path + "/none.png")

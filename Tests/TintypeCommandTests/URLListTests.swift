@@ -37,7 +37,7 @@ struct URLListTests {
     }
 
     @Test(
-        "a line of over 1 MB is skipped and counted, and no part of it is taken for a URL",
+        "A line of over 1 MB is skipped and counted, and no part of it is taken for a URL",
         arguments: [(1 << 20) + 1, (1 << 20) + 70_000, 3 << 20])
     func longLine(_ length: Int) async throws {
         let folder = try TemporaryDirectory()

@@ -40,7 +40,7 @@ struct DownloadProcessTests {
     }
 
     @Test(
-        "a body of 200 MB takes less than 10 MB above its size, progressive or not", .capability("3.9"),
+        "A body of 200 MB takes less than 10 MB above its size, progressive or not", .capability("3.9"),
         .withoutSanitizer,
         arguments: ["plain", "progressive"], [true, false])
     func memory(kind: String, isAnnounced: Bool) async throws {

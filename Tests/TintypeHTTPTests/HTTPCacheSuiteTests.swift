@@ -9,7 +9,7 @@ import TintypeTesting
 /// The public suite of cases for HTTP caches, through a manager and a server on this computer: `scripts/http-cache-tests FOLDER`.
 @Suite("The public cases of HTTP caching", .timeLimited, .enabled(if: HTTPCacheSuite.folder != nil))
 struct HTTPCacheSuiteTests {
-    @Test("every case that concerns a private cache of images", .capability("HTC-06"))
+    @Test("Every case that concerns a private cache of images", .capability("HTC-06"))
     func all() async throws {
         let cases = try HTTPCacheSuite.cases()
         #expect(cases.count > 200)

@@ -25,7 +25,7 @@ struct DecoderIsolationTests {
     }
 
     @Test(
-        "where no process can be started, decoding is an error that names the reason, or is done in the program, as the settings say",
+        "Where no process can be started, decoding is an error that names the reason, or is done in the program, as the settings say",
         .capability("ISO-03"))
     func missingHelper() throws {
         let data = try SampleImages.draw(.colorWheel, scale: 0.05).data
@@ -47,7 +47,7 @@ struct DecoderIsolationTests {
     }
 
     @Test(
-        "a program that doesn't decode is an error that names it, and isn't started again for a while",
+        "A program that doesn't decode is an error that names it, and isn't started again for a while",
         .capability("ISO-03"))
     func wrongHelper() throws {
         let pool = WorkerPool(.patient { $0.helper = "/bin/true" })
@@ -62,7 +62,7 @@ struct DecoderIsolationTests {
         #expect(pool.startCount == 1)
     }
 
-    @Test("a program that doesn't answer is an error after the time for a start", .capability("ISO-03"))
+    @Test("A program that doesn't answer is an error after the time for a start", .capability("ISO-03"))
     func silentHelper() throws {
         let pool = WorkerPool(
             .patient {
@@ -80,7 +80,7 @@ struct DecoderIsolationTests {
         #expect(pool.startCount == 1)
     }
 
-    @Test("stricter limits of the program on processor time and descriptors stay", .capability("ISO-06"))
+    @Test("Stricter limits of the program on processor time and descriptors stay", .capability("ISO-06"))
     func stricterLimits() async {
         await #expect(processExitsWith: .exitCode(7)) {
             var (time, files) = (rlimit(rlim_cur: 60, rlim_max: 60), rlimit(rlim_cur: 40, rlim_max: 40))
@@ -92,7 +92,7 @@ struct DecoderIsolationTests {
         }
     }
 
-    @Test("coders of the chosen formats are isolated, once; others stay as they are", .capability("ISO-03"))
+    @Test("Coders of the chosen formats are isolated, once; others stay as they are", .capability("ISO-03"))
     func formats() {
         let isolation = DecoderIsolation.patient()
         let some = ImageCoders.inProcess.isolated(IsolatedFormats([.gif, .bmp]), by: isolation)
@@ -108,7 +108,7 @@ struct DecoderIsolationTests {
     }
 
     @Test(
-        "the default coders isolate the formats whose libraries are known to fail, and only those",
+        "The default coders isolate the formats whose libraries are known to fail, and only those",
         .capability("ISO-03"))
     func defaults() {
         for coder in ImageCoders.default.coders {
@@ -118,7 +118,7 @@ struct DecoderIsolationTests {
         #expect(!ImageCoders.inProcess.coders.contains { $0 is any IsolatingCoder })
     }
 
-    @Test("a URL whose image crashes its decoder is remembered, with the source in the error", .capability("ISO-05"))
+    @Test("A URL whose image crashes its decoder is remembered, with the source in the error", .capability("ISO-05"))
     func failureMemory() async throws {
         let bench = IsolatedBench()
         let loader = TestLoader([url: .data(Data("abort".utf8), mimeType: "image/svg+xml")])
@@ -129,7 +129,7 @@ struct DecoderIsolationTests {
         #expect(loader.requestCount(for: url) == 1)
     }
 
-    @Test("bytes that crash a decoder are given to no other one", .capability("ISO-05"))
+    @Test("Bytes that crash a decoder are given to no other one", .capability("ISO-05"))
     func otherCoders() {
         let bench = IsolatedBench()
         let other = CountingCoder()
@@ -142,7 +142,7 @@ struct DecoderIsolationTests {
         }
     }
 
-    @Test("a decoder that can't be started is no fault of the URL, and not remembered", .capability("ISO-05"))
+    @Test("A decoder that can't be started is no fault of the URL, and not remembered", .capability("ISO-05"))
     func unavailable() async throws {
         let isolation = DecoderIsolation.patient { $0.helper = "/nowhere/helper" }
         let loader = TestLoader([url: .data(try SampleImages.draw(.bars, scale: 0.05).data)])
@@ -151,7 +151,7 @@ struct DecoderIsolationTests {
         #expect(loader.requestCount(for: url) == 2)
     }
 
-    @Test("an animation plays from a process of its own", .capability("ISO-04"))
+    @Test("An animation plays from a process of its own", .capability("ISO-04"))
     func animation() async throws {
         let data = try SampleImages.draw(.pinwheel, scale: 0.2).data
         let coders = ImageCoders.default.isolated(.all, by: .patient())

@@ -10,7 +10,7 @@ import Tintype
 /// Programs with unusual processes. Each test runs in a process of its own.
 @Suite("Isolated decoding: programs", .timeLimited)
 struct HostTests {
-    @Test("a program may have closed its standard streams", .capability("ISO-06"))
+    @Test("A program may have closed its standard streams", .capability("ISO-06"))
     func closedStreams() async {
         await #expect(processExitsWith: .exitCode(7)) {
             for stream in Int32(0)...2 { close(stream) }
@@ -22,7 +22,7 @@ struct HostTests {
         }
     }
 
-    @Test("a program may ignore the ends of its children, or wait for all of them", .capability("ISO-06"))
+    @Test("A program may ignore the ends of its children, or wait for all of them", .capability("ISO-06"))
     func ignoredChildren() async {
         await #expect(processExitsWith: .exitCode(7)) {
             signal(SIGCHLD, SIG_IGN)
@@ -35,7 +35,7 @@ struct HostTests {
         }
     }
 
-    @Test("a program without descriptors gets an error, and decodes again when it has some", .capability("ISO-06"))
+    @Test("A program without descriptors gets an error, and decodes again when it has some", .capability("ISO-06"))
     func descriptors() async {
         await #expect(processExitsWith: .exitCode(7)) {
             let bench = IsolatedBench()
@@ -54,7 +54,7 @@ struct HostTests {
         }
     }
 
-    @Test("a worker has no variables and no descriptors of its program", .capability("ISO-02"))
+    @Test("A worker has no variables and no descriptors of its program", .capability("ISO-02"))
     func inheritance() throws {
         let bench = IsolatedBench()
         _ = try bench.decode("good")
@@ -84,7 +84,7 @@ struct HostTests {
     }
 
     @Test(
-        "a program may be forbidden to change its user and its capabilities: without any, it decodes, and otherwise it says so",
+        "A program may be forbidden to change its user and its capabilities: without any, it decodes, and otherwise it says so",
         .capability("ISO-06"), .enabled(if: getuid() == 0), arguments: [false, true])
     func forbiddenRights(hasRights: Bool) async {
         await #expect(processExitsWith: .exitCode(7)) { [hasRights] in
@@ -101,7 +101,7 @@ struct HostTests {
     }
 
     @Test(
-        "workers of a program that has become another user, and may not kill them, end all the same",
+        "Workers of a program that has become another user, and may not kill them, end all the same",
         .capability("ISO-06"), .enabled(if: getuid() == 0))
     func otherUser() async {
         await #expect(processExitsWith: .exitCode(7)) {
@@ -116,7 +116,7 @@ struct HostTests {
         }
     }
 
-    @Test("the time in which a program is stopped is not that of its images", .capability("ISO-06"))
+    @Test("The time in which a program is stopped is not that of its images", .capability("ISO-06"))
     func stoppedProgram() async {
         await #expect(processExitsWith: .exitCode(7)) {
             let bench = IsolatedBench { $0.timeLimit = .seconds(2) }
@@ -135,7 +135,7 @@ struct HostTests {
         }
     }
 
-    @Test("workers end with their program, even one that is killed", .capability("ISO-06"))
+    @Test("Workers end with their program, even one that is killed", .capability("ISO-06"))
     func endOfProgram() async throws {
         let result = await #expect(processExitsWith: .signal(SIGKILL), observing: [\.standardOutputContent]) {
             let bench = IsolatedBench()

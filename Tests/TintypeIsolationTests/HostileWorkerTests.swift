@@ -12,7 +12,7 @@ import TintypeTesting
 @Suite("Isolated decoding: workers that lie", .timeLimited)
 struct HostileWorkerTests {
     @Test(
-        "a header that no image of the request has is nonsense, and no memory is taken for it", .capability("ISO-07"),
+        "A header that no image of the request has is nonsense, and no memory is taken for it", .capability("ISO-07"),
         arguments: [
             "frames", "many", "pages", "size", "empty", "loop", "durations", "duration", "bits", "map", "format",
             "block",
@@ -33,7 +33,7 @@ struct HostileWorkerTests {
     }
 
     @Test(
-        "an image that wasn't asked for is nonsense, and no memory is taken for it", .capability("ISO-07"),
+        "An image that wasn't asked for is nonsense, and no memory is taken for it", .capability("ISO-07"),
         arguments: [
             "tall", "box", "more", "source", "loop", "scale", "bits", "format", "unknown", "colors", "partial",
             "transformed",
@@ -52,13 +52,13 @@ struct HostileWorkerTests {
     }
 
     @Test(
-        "an image over the limits is refused as in the program", .capability("ISO-07"), arguments: ["long", "frames"])
+        "An image over the limits is refused as in the program", .capability("ISO-07"), arguments: ["long", "frames"])
     func limits(lie: String) throws {
         let error = try #require(IsolatedBench().failure("lie \(lie)"))
         #expect(error.code == .limitExceeded, "\(error)")
     }
 
-    @Test("texts lose what a terminal would obey", .capability("ISO-07"))
+    @Test("Texts lose what a terminal would obey", .capability("ISO-07"))
     func words() throws {
         let error = try #require(IsolatedBench().failure("lie words"))
         #expect(error.code == .corruptImage && error.stage == .decode && error.reason == "[31mred")
@@ -67,7 +67,7 @@ struct HostileWorkerTests {
     }
 
     @Test(
-        "a worker reserves no more than the limits allow an image",
+        "A worker reserves no more than the limits allow an image",
         .capability("ISO-07"))
     func reservation() throws {
         let bench = IsolatedBench { $0.memoryLimit = .megabytes(300) }
@@ -79,7 +79,7 @@ struct HostileWorkerTests {
         #expect(budget.statistics.reservedBytes == 0)
     }
 
-    @Test("without limits, a worker that reserves everything gets half of the budget", .capability("ISO-07"))
+    @Test("Without limits, a worker that reserves everything gets half of the budget", .capability("ISO-07"))
     func unlimited() throws {
         let bench = IsolatedBench { $0.memoryLimit = .unlimited }
         let budget = DecodeBudget(limit: .gigabytes(1))
@@ -89,7 +89,7 @@ struct HostileWorkerTests {
         #expect(error.reason == "reserved" && budget.statistics.peakBytes == ByteCount.megabytes(500).bytes)
     }
 
-    @Test("memory for an image that a worker reserved nothing for is counted all the same", .capability("ISO-07"))
+    @Test("Memory for an image that a worker reserved nothing for is counted all the same", .capability("ISO-07"))
     func unreserved() throws {
         let bench = IsolatedBench()
         let budget = DecodeBudget(limit: .gigabytes(1))
@@ -105,7 +105,7 @@ struct HostileWorkerTests {
         #expect(bench.pool.idleProcesses.isEmpty)
     }
 
-    @Test("a helper that isn't there is looked for again", .capability("ISO-05"))
+    @Test("A helper that isn't there is looked for again", .capability("ISO-05"))
     func lateHelper() throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/helper"
@@ -116,7 +116,7 @@ struct HostileWorkerTests {
     }
 
     @Test(
-        "memory can't be made shorter under the program, and a worker that leaves takes nothing along",
+        "Memory can't be made shorter under the program, and a worker that leaves takes nothing along",
         .capability("ISO-07"))
     func memory() throws {
         for misdeed in ["shorten", "leave"] {
@@ -124,14 +124,14 @@ struct HostileWorkerTests {
         }
     }
 
-    @Test("a worker that says nothing is ended at the deadline", .capability("ISO-07"))
+    @Test("A worker that says nothing is ended at the deadline", .capability("ISO-07"))
     func silence() throws {
         let bench = IsolatedBench { $0.timeLimit = .seconds(1) }
         #expect(bench.failure("lie nothing")?.code == .decodeTimedOut)
         #expect(bench.pool.idleProcesses.isEmpty)
     }
 
-    @Test("an animation that never ends has as many frames as its header says", .capability("ISO-07"))
+    @Test("An animation that never ends has as many frames as its header says", .capability("ISO-07"))
     func endlessAnimation() throws {
         let animated = IsolatedAnimatedCoder(coder: IsolatedBench().coder, animated: StandInCoder())
         let decoder = try animated.frameDecoder(
@@ -144,7 +144,7 @@ struct HostileWorkerTests {
     }
 
     @Test(
-        "a worker that is killed at any moment costs its image at most, and leaves nothing behind",
+        "A worker that is killed at any moment costs its image at most, and leaves nothing behind",
         .capability("ISO-07"))
     func killed() async {
         await #expect(processExitsWith: .exitCode(7)) {
@@ -172,7 +172,7 @@ struct HostileWorkerTests {
         }
     }
 
-    @Test("two hundred images are decoded at once", .capability("ISO-07"))
+    @Test("Two hundred images are decoded at once", .capability("ISO-07"))
     func crowd() async throws {
         let bench = IsolatedBench()
         let queue = WorkQueue(label: "crowd", width: 16)
@@ -189,7 +189,7 @@ struct HostileWorkerTests {
         #expect(bench.pool.idleProcesses.count <= DecoderIsolation().maximumIdleProcesses)
     }
 
-    @Test("a worker sees images of one origin, and is stopped while it waits", .capability("ISO-07"))
+    @Test("A worker sees images of one origin, and is stopped while it waits", .capability("ISO-07"))
     func origins() throws {
         let bench = IsolatedBench()
         func worker(_ origin: String?) throws -> Int32 {
@@ -206,7 +206,7 @@ struct HostileWorkerTests {
         }
     }
 
-    @Test("a worker that was started ahead has seen nobody's images, and decodes the first", .capability("ISO-07"))
+    @Test("A worker that was started ahead has seen nobody's images, and decodes the first", .capability("ISO-07"))
     func prepared() async throws {
         let bench = IsolatedBench()
         bench.coder.prepare()
@@ -217,7 +217,7 @@ struct HostileWorkerTests {
         #expect(bench.pool.idleProcesses == worker && bench.pool.startCount == 1)
     }
 
-    @Test("a copy of the program that it made with fork leaves its workers alone", .capability("ISO-06"))
+    @Test("A copy of the program that it made with fork leaves its workers alone", .capability("ISO-06"))
     func fork() async {
         await #expect(processExitsWith: .exitCode(7)) {
             let bench = IsolatedBench()

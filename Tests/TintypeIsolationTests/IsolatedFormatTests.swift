@@ -71,7 +71,7 @@ struct IsolatedFormatTests {
     }
 
     #if SVG
-    @Test("a drawing that ends its process is an error", .capability("COD-63"))
+    @Test("A drawing that ends its process is an error", .capability("COD-63"))
     func tiles() throws {
         func drawing(_ place: String) -> Data {
             Data(
@@ -93,7 +93,7 @@ struct IsolatedFormatTests {
     }
     #endif
 
-    @Test("every format is decoded as in the program, whole, as a thumbnail, and its header", .capability("ISO-01"))
+    @Test("Every format is decoded as in the program, whole, as a thumbnail, and its header", .capability("ISO-01"))
     func formats() throws {
         for sample in try Self.samples() {
             var options = DecodeOptions()
@@ -122,7 +122,7 @@ struct IsolatedFormatTests {
         }
     }
 
-    @Test("the frames of an animation come one by one, in any order", .capability("ISO-04"))
+    @Test("The frames of an animation come one by one, in any order", .capability("ISO-04"))
     func frames() throws {
         for sample in try Self.samples() where sample.hint == nil {
             let context = ProcessingContext()
@@ -144,7 +144,7 @@ struct IsolatedFormatTests {
         #expect(try isolated.frameDecoder(for: Self.picture(frames: 1).encoded(as: .bmp)) == nil)
     }
 
-    @Test("text has the same shapes as in the program", .capability("ISO-01"))
+    @Test("Text has the same shapes as in the program", .capability("ISO-01"))
     func text() throws {
         #if SVG
         for family in ["sans-serif", "serif", "monospace", "cursive", "DejaVu Sans", "No Such Font"] {
@@ -158,7 +158,7 @@ struct IsolatedFormatTests {
         #endif
     }
 
-    @Test("without Landlock, every format and all text is decoded as in the program", .capability("ISO-01"))
+    @Test("Without Landlock, every format and all text is decoded as in the program", .capability("ISO-01"))
     func oldKernel() async {
         await #expect(processExitsWith: .success) {
             guard become_old_kernel() == 0 else { _exit(1) }
@@ -174,7 +174,7 @@ struct IsolatedFormatTests {
         }
     }
 
-    @Test("workers decode many images at a time")
+    @Test("Workers decode many images at a time")
     func concurrency() async throws {
         let samples = try Self.samples().filter { $0.hint == nil }
         let queue = WorkQueue(label: "isolation", width: 4)

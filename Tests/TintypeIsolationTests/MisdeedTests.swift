@@ -13,7 +13,7 @@ struct MisdeedTests {
     /// In the long form, a thousand.
     private static let rounds = ProcessInfo.processInfo.environment["CRASH_ROUNDS"].flatMap { Int($0) } ?? 10
 
-    @Test("an image arrives as the worker decoded it, and the worker is used again", .capability("ISO-01"))
+    @Test("An image arrives as the worker decoded it, and the worker is used again", .capability("ISO-01"))
     func goodImage() throws {
         let bench = IsolatedBench()
         let image = try bench.decode("good")
@@ -30,7 +30,7 @@ struct MisdeedTests {
     }
 
     @Test(
-        "a decoder that crashes, ends, or calls the system as no decoder may ends in a typed error, and its process with it",
+        "A decoder that crashes, ends, or calls the system as no decoder may ends in a typed error, and its process with it",
         .capability("ISO-02"),
         arguments: [
             ("abort", "Aborted"), ("trap", "crashed"), ("exit", "code 3"), ("socket", "called the system"),
@@ -49,7 +49,7 @@ struct MisdeedTests {
         #expect(try bench.decode("good").size == PixelSize(width: 3, height: 2))
     }
 
-    @Test("a decoder that takes all memory runs out of it, and the program doesn't", .capability("ISO-02"))
+    @Test("A decoder that takes all memory runs out of it, and the program doesn't", .capability("ISO-02"))
     func memory() throws {
         let bench = IsolatedBench { $0.memoryLimit = .megabytes(200) }
         let error = try #require(bench.failure("allocate"))
@@ -57,7 +57,7 @@ struct MisdeedTests {
         #expect(bench.pool.idleProcesses.isEmpty)
     }
 
-    @Test("a decoder may take what it reserved, and a part of the limit besides", .capability("ISO-02"))
+    @Test("A decoder may take what it reserved, and a part of the limit besides", .capability("ISO-02"))
     func workingMemory() throws {
         let bench = IsolatedBench()
         let error = try #require(bench.failure("allocate"))
@@ -68,7 +68,7 @@ struct MisdeedTests {
         #expect(bench.failure("allocate")?.code == .outOfMemory)
     }
 
-    @Test("a decoder can open no file, not even to read it", .capability("ISO-02"), arguments: ["open", "write"])
+    @Test("A decoder can open no file, not even to read it", .capability("ISO-02"), arguments: ["open", "write"])
     func files(misdeed: String) throws {
         let bench = IsolatedBench()
         let error = try #require(bench.failure(misdeed))
@@ -86,7 +86,7 @@ struct MisdeedTests {
     }
 
     @Test(
-        "without Landlock, a decoder can open no file but fonts, and calls the system no more freely",
+        "Without Landlock, a decoder can open no file but fonts, and calls the system no more freely",
         .capability("ISO-02"))
     func withoutLandlock() async throws {
         // With Landlock, all files of the list can be read, without it only fonts, as often as anybody likes.
@@ -112,13 +112,13 @@ struct MisdeedTests {
         }
     }
 
-    @Test("a decoder can't write more pixels than it described", .capability("ISO-02"))
+    @Test("A decoder can't write more pixels than it described", .capability("ISO-02"))
     func pixels() throws {
         let error = try #require(IsolatedBench().failure("pixels"))
         #expect(error.code == .limitExceeded && error.reason == "error \(EPERM)", "\(error)")
     }
 
-    @Test("a decoder that never ends is ended at the deadline", .capability("ISO-02"))
+    @Test("A decoder that never ends is ended at the deadline", .capability("ISO-02"))
     func deadline() throws {
         let bench = IsolatedBench { $0.timeLimit = .seconds(2) }
         let error = try #require(bench.failure("spin"))
@@ -127,7 +127,7 @@ struct MisdeedTests {
         #expect(bench.pool.idleProcesses.isEmpty)
     }
 
-    @Test("a small file has little time, and a large one more", .capability("ISO-02"))
+    @Test("A small file has little time, and a large one more", .capability("ISO-02"))
     func timeOfFile() throws {
         let isolation = DecoderIsolation()
         #expect(isolation.processorLimit(byteCount: 1_000) < .milliseconds(4_010))
@@ -137,7 +137,7 @@ struct MisdeedTests {
         #expect(error.code == .decodeTimedOut && error.reason.contains("longer than 1.0"), "\(error)")
     }
 
-    @Test("a load that is canceled ends its decoder", .capability("ISO-02"))
+    @Test("A load that is canceled ends its decoder", .capability("ISO-02"))
     func cancellation() throws {
         let bench = IsolatedBench()
         _ = try bench.decode("good")
@@ -154,7 +154,7 @@ struct MisdeedTests {
     }
 
     @Test(
-        "what a decoder reserves counts in the program's budget, and limits hold for what it returns",
+        "What a decoder reserves counts in the program's budget, and limits hold for what it returns",
         .capability("ISO-02"))
     func budget() throws {
         let bench = IsolatedBench()
@@ -167,7 +167,7 @@ struct MisdeedTests {
         #expect(try bench.decode("good").size == PixelSize(width: 3, height: 2))
     }
 
-    @Test("a worker is replaced after a number of images, and after it has grown", .capability("ISO-03"))
+    @Test("A worker is replaced after a number of images, and after it has grown", .capability("ISO-03"))
     func replacement() throws {
         let bench = IsolatedBench { $0.maximumDecodesPerProcess = 2 }
         _ = try bench.decode("good")
@@ -187,7 +187,7 @@ struct MisdeedTests {
     }
 
     @Test(
-        "after many misdeeds good images still arrive, and no process and no descriptor is left", .capability("ISO-02"))
+        "After many misdeeds good images still arrive, and no process and no descriptor is left", .capability("ISO-02"))
     func manyMisdeeds() async {
         // In a process of its own, whose descriptors and children are known.
         await #expect(processExitsWith: .success) {

@@ -32,7 +32,7 @@ struct WireTests {
         return metadata
     }
 
-    @Test("every decode option reaches the helper but the settings of single formats", .capability("ISO-01"))
+    @Test("Every decode option reaches the helper but the settings of single formats", .capability("ISO-01"))
     func options() throws {
         var options = DecodeOptions()
         options.thumbnailSize = PixelSize(width: 30, height: 40)
@@ -53,7 +53,7 @@ struct WireTests {
         #expect(try sent(options) == options)
     }
 
-    @Test("every limit reaches the helper", .capability("ISO-01"))
+    @Test("Every limit reaches the helper", .capability("ISO-01"))
     func limits() throws {
         var limits = DecodeLimits(maximumPixels: 1, maximumBytes: .bytes(2), maximumFrames: 3)
         limits.maximumSide = 4
@@ -62,7 +62,7 @@ struct WireTests {
         #expect(try sent(limits) == limits)
     }
 
-    @Test("every property of a header comes back", .capability("ISO-01"))
+    @Test("Every property of a header comes back", .capability("ISO-01"))
     func info() throws {
         var info = ImageInfo(
             format: .avif, size: PixelSize(width: 3, height: 4), orientation: .left, frameCount: 2, loopCount: 5,
@@ -76,7 +76,7 @@ struct WireTests {
         #expect(try sent(info) == info)
     }
 
-    @Test("every property of an image comes back but the options, which the program knows", .capability("ISO-01"))
+    @Test("Every property of an image comes back but the options, which the program knows", .capability("ISO-01"))
     func properties() throws {
         var properties = Image.Properties()
         properties.format = .jxl
@@ -108,14 +108,14 @@ struct WireTests {
         }
     }
 
-    @Test("an error keeps its code, stage, and reason, the beginning of it")
+    @Test("An error keeps its code, stage, and reason, the beginning of it")
     func error() throws {
         let error = ImageError(.limitExceeded, stage: .transform, reason: String(repeating: "a", count: 5_000))
         let received = try sent(error)
         #expect(received.code == error.code && received.stage == error.stage && received.reason.count == 2_000)
     }
 
-    @Test("no bytes can make a reader trap", .capability("ISO-02"))
+    @Test("No bytes can make a reader trap", .capability("ISO-02"))
     func randomBytes() throws {
         var random = SeededRandom(seed: 14)
         for _ in 0..<2_000 {
@@ -132,7 +132,7 @@ struct WireTests {
         #expect(throws: WireSocket.Failure.self) { try reader.read([Int].self) }
     }
 
-    @Test("a file arrives with its message, and only one")
+    @Test("A file arrives with its message, and only one")
     func files() throws {
         var ends: [Int32] = [-1, -1]
         try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)

@@ -72,7 +72,7 @@ struct ArrivingAnimationTests {
     }
 
     @Test(
-        "the first frame is shown while the others are still on their way, then more and more",
+        "The first frame is shown while the others are still on their way, then more and more",
         .capability("COD-04", "DLR-27"),
         arguments: [ImageFormat.gif, .png, .webp])
     func frames(format: ImageFormat) async throws {
@@ -135,7 +135,7 @@ struct ArrivingAnimationTests {
     }
 
     @Test(
-        "frames that were shown are read by anybody while more are decoded", .capability("COD-04"),
+        "Frames that were shown are read by anybody while more are decoded", .capability("COD-04"),
         arguments: [ImageFormat.gif, .png, .webp])
     func concurrentReaders(format: ImageFormat) async throws {
         let data = try Self.animation(format)

@@ -67,7 +67,7 @@ struct BadInputTests {
         }
 
     @Test(
-        "one typed error, nothing cached, and the others go on", .capability("ERR-02", "ERR-06", "3.8"),
+        "One typed error, nothing cached, and the others go on", .capability("ERR-02", "ERR-06", "3.8"),
         arguments: cases)
     func bad(bad: Case) async throws {
         let good = try Gradients.data(.png)
@@ -106,7 +106,7 @@ struct BadInputTests {
         await server.stop()
     }
 
-    @Test("a port that nobody listens on")
+    @Test("A port that nobody listens on")
     func refused() async throws {
         // No other test's server can have this one.
         let url = try #require(URL(string: "http://127.0.0.1:1/a.png"))
@@ -115,7 +115,7 @@ struct BadInputTests {
         #expect(error?.source == url.absoluteString)
     }
 
-    @Test("a cache directory that is a file: images load all the same, and who asks is told")
+    @Test("A cache directory that is a file: images load all the same, and who asks is told")
     func cacheIsAFile() async throws {
         let folder = try TemporaryDirectory()
         let file = try folder.write(Data("in the way".utf8), to: "cache")
@@ -133,7 +133,7 @@ struct BadInputTests {
         await server.stop()
     }
 
-    @Test("a missing file names its path", arguments: ["/no/such/file.png", "/"])
+    @Test("A missing file names its path", arguments: ["/no/such/file.png", "/"])
     func files(path: String) async throws {
         let error = try await Setup().manager.task(for: URL(fileURLWithPath: path)).result.failure
         #expect(error?.code == .fileUnreadable)

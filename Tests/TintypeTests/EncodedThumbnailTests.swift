@@ -19,7 +19,7 @@ struct EncodedThumbnailTests {
     }
 
     @Test(
-        "a thumbnail in each format comes back from disk byte for byte",
+        "A thumbnail in each format comes back from disk byte for byte",
         arguments: [ImageFormat.jpeg, .png, .webp, .gif])
     func formats(format: ImageFormat) async throws {
         let url = try #require(URL(string: "test:/photo"))
@@ -31,7 +31,7 @@ struct EncodedThumbnailTests {
         #expect(try Image(data: made.data).size == made.info.size && loader.requestCount() == 1)
     }
 
-    @Test("the thumbnail of a file is made again when the file changes")
+    @Test("The thumbnail of a file is made again when the file changes")
     func changedFile() async throws {
         let url = try folder.write(try Gradients.data(.png), to: "a.png")
         let manager = try manager(FileLoader())
@@ -47,7 +47,7 @@ struct EncodedThumbnailTests {
         #expect(second.info.size == PixelSize(width: 9, height: 7) && second.data != first.data)
     }
 
-    @Test("what its server forbids to store is sent, and not stored")
+    @Test("What its server forbids to store is sent, and not stored")
     func noStore() async throws {
         let url = try #require(URL(string: "test:/private"))
         var answer = LoadedData(data: try Gradients.data(.png), url: url, statusCode: 200)

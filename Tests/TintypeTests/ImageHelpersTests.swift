@@ -35,7 +35,7 @@ struct ImageHelpersTests {
     }
 
     @Test(
-        "pictures with durations become a file that moves, and come back", .capability("MET-27"),
+        "Pictures with durations become a file that moves, and come back", .capability("MET-27"),
         arguments: [
             ImageFormat.gif, .png, .webp,
         ])
@@ -65,7 +65,7 @@ struct ImageHelpersTests {
         #expect(throws: ImageError.self) { try image.encoded(coders: ImageCoders([])) }
     }
 
-    @Test("a GIF, still or moving, and nothing else", .capability("MET-22"))
+    @Test("A GIF, still or moving, and nothing else", .capability("MET-22"))
     func gif() throws {
         let image = try animation()
         let moving = try Image(gif: image.encoded(as: .gif))
@@ -88,7 +88,7 @@ struct ImageHelpersTests {
     }
 
     @Test(
-        "an image has its pixels, at once, in rows that begin at 64 bytes and in sRGB",
+        "An image has its pixels, at once, in rows that begin at 64 bytes and in sRGB",
         .capability("COD-37", "COD-40", "MET-11"),
         arguments: [
             ImageFormat.jpeg, .png, .gif, .webp, .bmp,
@@ -107,7 +107,7 @@ struct ImageHelpersTests {
     }
 
     @Test(
-        "what is not decoded is of another type, and takes no pixels until it is",
+        "What is not decoded is of another type, and takes no pixels until it is",
         .capability("COD-16", "COD-37", "MET-11"),
         arguments: [
             ImageFormat.jpeg, .png, .gif, .webp,
@@ -130,7 +130,7 @@ struct ImageHelpersTests {
         #expect(try Image(data: encoded.data).frames == image.frames)
     }
 
-    @Test("a bitmap is no vector image", .capability("MET-04"))
+    @Test("A bitmap is no vector image", .capability("MET-04"))
     func bitmap() throws {
         #expect(try !Image(data: picture(0).encoded(as: .png)).isVector)
         #expect(try picture(0).with { $0.isVector = true }.isVector)

@@ -17,7 +17,7 @@ struct LoadingTests {
     }
 
     @Test(
-        "cold from the network, warm from disk with a new manager, hot from memory",
+        "Cold from the network, warm from disk with a new manager, hot from memory",
         .capability("MGR-15", "MGR-16", "MGR-25", "CTX-12", "CDK-01"),
         arguments: [
             ImageFormat.jpeg, .png, .gif, .webp,
@@ -43,7 +43,7 @@ struct LoadingTests {
         await server.stop()
     }
 
-    @Test("a thousand who want one cold image cause exactly one request", .capability("DLR-09", "AFD-04"))
+    @Test("A thousand who want one cold image cause exactly one request", .capability("DLR-09", "AFD-04"))
     func thousand() async throws {
         let data = try Gradients.data(.jpeg)
         let gate = OriginGate()
@@ -63,7 +63,7 @@ struct LoadingTests {
         await server.stop()
     }
 
-    @Test("a local file is read anew from where it is, and not copied to the disk cache", .capability("3.17"))
+    @Test("A local file is read anew from where it is, and not copied to the disk cache", .capability("3.17"))
     func localFile() async throws {
         let files = try TemporaryDirectory()
         let url = try files.write(try Gradients.data(.png), to: "a.png")
@@ -80,7 +80,7 @@ struct LoadingTests {
         #expect(try await self.manager().image(for: url).format == .gif)
     }
 
-    @Test("each result has the times and the bytes of the stages that it went through", .capability("DLR-34"))
+    @Test("Each result has the times and the bytes of the stages that it went through", .capability("DLR-34"))
     func metrics() async throws {
         struct Slow: ImageTransformer {
             let key = "slow"
@@ -136,7 +136,7 @@ struct LoadingTests {
         await server.stop()
     }
 
-    @Test("at most six at a time", .capability("DLC-01"))
+    @Test("At most six at a time", .capability("DLC-01"))
     func six() async throws {
         let data = try Gradients.data(.png)
         let gate = OriginGate()

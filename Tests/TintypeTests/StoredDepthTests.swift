@@ -24,7 +24,7 @@ struct StoredDepthTests {
             cache: try ImageCache(disk: .init(directory: folder.path + "/cache")), loader: BytesLoader(data: data))
     }
 
-    /// Colours that 8 bits do not have.
+    /// Colors that 8 bits do not have.
     private func picture(_ format: PixelFormat) throws -> Image {
         var pixels = try MutablePixelBuffer(size: PixelSize(width: 80, height: 60), format: format)
         pixels.withUnsafeMutableBytes { bytes in
@@ -61,7 +61,7 @@ struct StoredDepthTests {
         return (made, again.image)
     }
 
-    @Test("a stored thumbnail of 16 bits comes back with 16 bits, exactly", .capability("COD-18", "MGR-27", "CTX-15"))
+    @Test("A stored thumbnail of 16 bits comes back with 16 bits, exactly", .capability("COD-18", "MGR-27", "CTX-15"))
     func deep() async throws {
         let data = try picture(.rgba16).encoded(as: .png)
         let (made, stored) = try await load(data)
@@ -71,7 +71,7 @@ struct StoredDepthTests {
     }
 
     #if AVIF
-    @Test("a stored thumbnail of high dynamic range comes back as one", .capability("COD-20", "MGR-27"))
+    @Test("A stored thumbnail of high dynamic range comes back as one", .capability("COD-20", "MGR-27"))
     func bright() async throws {
         var options = EncodeOptions(quality: 1)
         options.encodeToHDR = .isoHDR

@@ -52,7 +52,7 @@ struct AVIFApertureTests {
     }
 
     @Test(
-        "what lies outside is cut off, before the picture is turned and mirrored",
+        "What lies outside is cut off, before the picture is turned and mirrored",
         arguments: [0, 1, 2, 3] as [UInt8], [nil, 0, 1] as [UInt8?])
     func cut(turns: UInt8, mirror: UInt8?) throws {
         let stored = try RasterSamples.gradient(40, 300).pixels

@@ -25,18 +25,18 @@ struct AVIFCoderTests {
         return try #require(Image(frames: frames)).with { $0.hasAlpha = false }
     }
 
-    @Test("without loss every pixel comes back, also the translucent ones")
+    @Test("Without loss every pixel comes back, also the translucent ones")
     func lossless() throws {
         try TraitCoderChecks.expectLossless(coder, .avif)
     }
 
-    @Test("with loss the picture is close over the borders of bands, quality costs bytes, and a limit of bytes is kept")
+    @Test("With loss the picture is close over the borders of bands, quality costs bytes, and a limit of bytes is kept")
     func lossy() throws {
         try TraitCoderChecks.expectLossy(
             coder, .avif, try RasterSamples.gradient(120, 300), psnr: 40, tooFew: 50)
     }
 
-    @Test("a sequence's frames and durations come back, again after going back to the first")
+    @Test("A sequence's frames and durations come back, again after going back to the first")
     func sequence() throws {
         let image = try animation()
         let data = try encode(image)
@@ -52,7 +52,7 @@ struct AVIFCoderTests {
         #expect(try decoder.nextFrame() == nil)
     }
 
-    @Test("the depth of a sequence is not its transparency")
+    @Test("The depth of a sequence is not its transparency")
     func depth() throws {
         let frames = try (0..<3).map { _ in
             ImageFrame(
@@ -72,7 +72,7 @@ struct AVIFCoderTests {
     }
 
     @Test(
-        "the number of times that a sequence is played is written and read, and moves no frame",
+        "The number of times that a sequence is played is written and read, and moves no frame",
         .capability("COD-42", "COD-46"), arguments: [1, 2, 7, 65_536])
     func loopCount(_ count: Int) throws {
         let image = try animation().with { $0.loopCount = count }
@@ -98,7 +98,7 @@ struct AVIFCoderTests {
         #expect(AVIFEditList.adding(loopCount: .max, to: withAlpha) == nil, "the duration is too long")
     }
 
-    @Test("a file that is cut or has no track gets no edit list, and doesn't crash")
+    @Test("A file that is cut or has no track gets no edit list, and doesn't crash")
     func noTrack() throws {
         let data = try encode(try animation())
         for count in 0..<data.count { _ = AVIFEditList.adding(loopCount: 3, to: Data(data.prefix(count))) }
@@ -106,7 +106,7 @@ struct AVIFCoderTests {
     }
 
     @Test(
-        "a damaged frame of a sequence leaves the one before it, if a part is allowed", .capability("COD-44"))
+        "A damaged frame of a sequence leaves the one before it, if a part is allowed", .capability("COD-44"))
     func damagedFrame() throws {
         let image = try animation()
         var data = try encode(image)
@@ -118,7 +118,7 @@ struct AVIFCoderTests {
         #expect(part.frames[2].pixels == image.frames[1].pixels && part.frames[2].duration == .milliseconds(120))
     }
 
-    @Test("the header can be read before the rest of the file is there")
+    @Test("The header can be read before the rest of the file is there")
     func headerOfBeginning() throws {
         let data = try encode(try RasterSamples.gradient(200, 100))
         let info = try coder.info(Data(data.prefix(data.count / 2)))
@@ -127,12 +127,12 @@ struct AVIFCoderTests {
         expectCode(.truncatedImage) { try coder.info(Data(data.prefix(40))) }
     }
 
-    @Test("thumbnails fit the box")
+    @Test("Thumbnails fit the box")
     func thumbnails() throws {
         try TraitCoderChecks.expectThumbnails(coder, try encode(try RasterSamples.gradient(150, 280)))
     }
 
-    @Test("limits and cancellation are kept, and a file that is cut says so")
+    @Test("Limits and cancellation are kept, and a file that is cut says so")
     func refusals() throws {
         let data = try encode(try RasterSamples.gradient(64, 64))
         TraitCoderChecks.expectLimits(coder, data)
@@ -143,13 +143,13 @@ struct AVIFCoderTests {
         expectCode(.limitExceeded) { try coder.decode(sequence, options: DecodeOptions(), context: context) }
     }
 
-    @Test("damage ends in an image or an error")
+    @Test("Damage ends in an image or an error")
     func damage() throws {
         try coder.survives(damageTo: try encode(try RasterSamples.translucent(40, 30)), cases: 300, seed: 11)
         try coder.survives(damageTo: try encode(try animation()), cases: 100, seed: 12)
     }
 
-    @Test("stills of 8, 10 and 12 bits, sequences and thumbnails, with alpha, through libavif", .capability("PLG-02"))
+    @Test("Stills of 8, 10 and 12 bits, sequences and thumbnails, with alpha, through libavif", .capability("PLG-02"))
     func all() throws {
         let translucent = makeImage(try RasterSamples.translucentNoise(40, 30, seed: 9))
         #expect(try coder.decode(try encode(translucent)).pixels == translucent.pixels)
@@ -178,7 +178,7 @@ struct AVIFCoderTests {
         }
     }
 
-    @Test("the library that decodes can be chosen", .capability("PLG-02"), arguments: AVIFCoder.Decoder.allCases)
+    @Test("The library that decodes can be chosen", .capability("PLG-02"), arguments: AVIFCoder.Decoder.allCases)
     func decoders(decoder: AVIFCoder.Decoder) throws {
         let chosen = AVIFCoder(decoder: decoder)
         let pixels = try RasterSamples.translucentNoise(48, 40, seed: 4)
@@ -190,7 +190,7 @@ struct AVIFCoderTests {
         #expect(try frames.frame(at: 2) == moving.frames[2])
     }
 
-    @Test("the library that encodes can be chosen", .capability("PLG-02"), arguments: AVIFEncodeOptions.Codec.allCases)
+    @Test("The library that encodes can be chosen", .capability("PLG-02"), arguments: AVIFEncodeOptions.Codec.allCases)
     func encoders(codec: AVIFEncodeOptions.Codec) throws {
         let image = try RasterSamples.gradient(128, 96)
         var options = EncodeOptions(quality: 0.9)
@@ -209,7 +209,7 @@ struct AVIFCoderTests {
         }
     }
 
-    @Test("a colour profile is written, and converted to sRGB when it is read")
+    @Test("A color profile is written, and converted to sRGB when it is read")
     func profile() throws {
         let profile = try #require(CodePoints(primaries: 12, transfer: 13).profile)
         let orange = SIMD4<UInt8>(200, 100, 50, 255)
@@ -221,7 +221,7 @@ struct AVIFCoderTests {
         #expect(try coder.info(data).colorProfile == "Display P3")
         let kept = try coder.decode(data) { $0.keepsColorSpace = true }
         #expect(kept.pixels[3, 3] == orange && kept.colorSpace.profile == profile)
-        // Display P3 is wider: the same numbers are a stronger colour.
+        // Display P3 is wider: the same numbers are a stronger color.
         let converted = try coder.decode(data).pixels[3, 3]
         #expect(converted.x > 205 && converted.z < 45)
     }

@@ -48,7 +48,7 @@ struct AVIFColorTests {
     }
 
     @Test(
-        "planes become the colors of the standards, in all layouts, depths, matrices and ranges",
+        "Planes become the colors of the standards, in all layouts, depths, matrices and ranges",
         arguments: [PlanarPicture.Chroma.none, .full, .halfWidth, .half], [8, 10, 12])
     func planes(layout: PlanarPicture.Chroma, bits: Int) throws {
         for (matrix, isFullRange) in [(1, false), (1, true), (6, false), (6, true), (9, false), (9, true), (4, false)] {
@@ -64,7 +64,7 @@ struct AVIFColorTests {
         }
     }
 
-    @Test("the gray profile of an image without chroma is applied, also if the color space is to be kept")
+    @Test("The gray profile of an image without chroma is applied, also if the color space is to be kept")
     func gray() throws {
         let noise = PlanarNoise(16, 16, .none, bits: 8, seed: 3)
         let data = try file(noise, matrix: 1, isFullRange: true, profile: try ProfileSamples.linearGray())

@@ -19,7 +19,7 @@ struct LoopCountTests {
     }
 
     @Test(
-        "an animation is played as often after each conversion", .capability("COD-41", "COD-42"),
+        "An animation is played as often after each conversion", .capability("COD-41", "COD-42"),
         arguments: WritableFormats.animated, WritableFormats.animated)
     func conversions(from: ImageFormat, to: ImageFormat) throws {
         for plays in [0, 1, 2, 3, 7] {
@@ -31,7 +31,7 @@ struct LoopCountTests {
     }
 
     @Test(
-        "files state what their formats say: repetitions in GIF, plays in WebP and PNG", .capability("COD-41", "COD-42")
+        "Files state what their formats say: repetitions in GIF, plays in WebP and PNG", .capability("COD-41", "COD-42")
     )
     func statements() throws {
         for plays in [2, 4] {

@@ -23,7 +23,7 @@ struct SeekTests {
 
     static let boxes: [PixelSize?] = [nil, PixelSize(width: 31, height: 31)]
 
-    @Test("in any order frames are what they are in theirs, at any size", arguments: FormatSample.animated, boxes)
+    @Test("In any order frames are what they are in theirs, at any size", arguments: FormatSample.animated, boxes)
     func random(sample: FormatSample, box: PixelSize?) throws {
         let data = try sample.data()
         let options = DecodeOptions(thumbnailSize: box)
@@ -48,7 +48,7 @@ struct SeekTests {
         #expect(try all(seeking) == frames)
     }
 
-    @Test("every way of disposing and covering is sought through rightly", arguments: 0..<6)
+    @Test("Every way of disposing and covering is sought through rightly", arguments: 0..<6)
     func disposals(seed: UInt64) throws {
         var generator = SeededRandom(seed: seed)
         var gif = TestGIF(8, 8)
@@ -78,7 +78,7 @@ struct SeekTests {
         return gif.data
     }
 
-    @Test("once frames have been decoded, a seek decodes no more than lie between two copies of the canvas")
+    @Test("Once frames have been decoded, a seek decodes no more than lie between two copies of the canvas")
     func bounded() throws {
         let count = 90
         let decoder = try GIFFrameDecoder(
@@ -96,7 +96,7 @@ struct SeekTests {
         }
     }
 
-    @Test("skipping frames, and playing again, keep no copies of the canvas", .capability("FPL-04"))
+    @Test("Skipping frames, and playing again, keep no copies of the canvas", .capability("FPL-04"))
     func noCopies() throws {
         let decoder = try GIFFrameDecoder(
             dependent(90), for: .streaming, options: DecodeOptions(), context: ProcessingContext())
@@ -112,7 +112,7 @@ struct SeekTests {
         #expect(decoder.state.seekPoints.copyCount > 0)
     }
 
-    @Test("copies of the canvas lie where a program wants them, as many as that takes", .capability("3.5"))
+    @Test("Copies of the canvas lie where a program wants them, as many as that takes", .capability("3.5"))
     func chosenCopies() throws {
         let decoder = try GIFFrameDecoder(
             dependent(100), for: .streaming, options: DecodeOptions(), context: ProcessingContext())
@@ -127,7 +127,7 @@ struct SeekTests {
     }
 
     @Test(
-        "a player shows the frames of every format, in every direction", .capability("PLY-04", "ANI-03"),
+        "A player shows the frames of every format, in every direction", .capability("PLY-04", "ANI-03"),
         arguments: FormatSample.animated, PlaybackMode.allCases)
     func playback(sample: FormatSample, mode: PlaybackMode) async throws {
         let data = try sample.data()
@@ -151,7 +151,7 @@ struct SeekTests {
         #expect(shown >= 2 * frames.count - 1)
     }
 
-    @Test("a frame that covers everything is where a seek begins, without copies and without decoding what is before")
+    @Test("A frame that covers everything is where a seek begins, without copies and without decoding what is before")
     func keyframes() throws {
         var gif = TestGIF(20, 20)
         for index in 0..<60 {
@@ -183,7 +183,7 @@ struct SeekTests {
         }
     }
 
-    @Test("who plays in order keeps no copies, and copies keep within their limits")
+    @Test("Who plays in order keeps no copies, and copies keep within their limits")
     func memory() throws {
         let data = dependent(60)
         let pool = PixelBufferPool(limit: 0)
@@ -213,7 +213,7 @@ struct SeekTests {
     }
 
     @Test(
-        "when memory is scarce the copies of the canvas go, and seeking goes on", .capability("COD-55"),
+        "When memory is scarce the copies of the canvas go, and seeking goes on", .capability("COD-55"),
         // The decoders of other formats keep no copies.
         arguments: [FormatSample.animatedPNG, .animatedGIF, .animatedWebP])
     func pressure(sample: FormatSample) throws {
@@ -242,7 +242,7 @@ struct SeekTests {
     }
 
     @Test(
-        "a decoder that is gone has given up its copies, and no longer empties the pool when memory is scarce",
+        "A decoder that is gone has given up its copies, and no longer empties the pool when memory is scarce",
         .capability("COD-55"))
     func released() throws {
         let pressure = MemoryPressure()
@@ -265,7 +265,7 @@ struct SeekTests {
         #expect(pool.statistics.freeBytes > 0)
     }
 
-    @Test("a still image is a frame that can be sought", arguments: [FormatSample.png, .gif, .webp])
+    @Test("A still image is a frame that can be sought", arguments: [FormatSample.png, .gif, .webp])
     func stills(sample: FormatSample) throws {
         let decoder = try decoder(sample.data())
         let frame = try #require(try decoder.frame(at: 0))
@@ -288,7 +288,7 @@ struct SeekTests {
         }
     }
 
-    @Test("a decoder of somebody else's can be sought without doing anything for it")
+    @Test("A decoder of somebody else's can be sought without doing anything for it")
     func plain() throws {
         let frames = try all(try decoder(FormatSample.animatedGIF.data()))
         let decoder = Plain(frames)

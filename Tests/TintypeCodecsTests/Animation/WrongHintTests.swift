@@ -8,7 +8,7 @@ import TintypeImages
 @Suite("Animations with a wrong hint", .timeLimited)
 struct WrongHintTests {
     @Test(
-        "a wrong hint costs no frame", .capability("COD-15"), arguments: FormatSample.animated,
+        "A wrong hint costs no frame", .capability("COD-15"), arguments: FormatSample.animated,
         [ImageFormat.png, .gif, .webp, .jpeg])
     func frames(sample: FormatSample, hint: ImageFormat) async throws {
         var options = DecodeOptions()

@@ -31,7 +31,7 @@ struct BMPCoderTests {
 
     private func row(_ image: Image, _ y: Int) -> [SIMD4<UInt8>] { (0..<image.size.width).map { image.pixels[$0, y] } }
 
-    @Test("a PNG or JPEG file in the place of the pixels is the picture")
+    @Test("A PNG or JPEG file in the place of the pixels is the picture")
     func embedded() throws {
         let picture = try RasterSamples.gradient(12, 7)
         for (format, compression, file) in [
@@ -48,7 +48,7 @@ struct BMPCoderTests {
         }
     }
 
-    @Test("palettes of 1, 2, 4 and 8 bits; rows go from the bottom up")
+    @Test("Palettes of 1, 2, 4 and 8 bits; rows go from the bottom up")
     func palettes() throws {
         let one = try coder.decode(
             Self.bitmap(2, 2, bits: 1, extra: Self.palette(1), pixels: [0b1000_0000, 0, 0, 0, 0b0100_0000, 0, 0, 0]))
@@ -61,7 +61,7 @@ struct BMPCoderTests {
         #expect(row(eight, 0) == [red, green, blue] && !eight.hasAlpha && eight.format == .bmp)
     }
 
-    @Test("a file that states its pixels before the end of its header has a palette in front of them")
+    @Test("A file that states its pixels before the end of its header has a palette in front of them")
     func wrongOffset() throws {
         var file = Self.bitmap(3, 1, bits: 8, extra: Self.palette(8), pixels: [1, 2, 3, 0])
         let right = try coder.decode(file)
@@ -74,14 +74,14 @@ struct BMPCoderTests {
         #expect(try coder.decode(file).pixels != right.pixels)
     }
 
-    @Test("a negative height means rows from the top down")
+    @Test("A negative height means rows from the top down")
     func topDown() throws {
         let pixels: [UInt8] = [0, 0, 255, 0, 0, 255, 0, 0]
         #expect(try coder.decode(Self.bitmap(1, -2, bits: 24, pixels: pixels)).pixels[0, 0] == red)
         #expect(try coder.decode(Self.bitmap(1, 2, bits: 24, pixels: pixels)).pixels[0, 0] == green)
     }
 
-    @Test("pixels of 16 bits, with and without bit fields, and of 32 bits with alpha")
+    @Test("Pixels of 16 bits, with and without bit fields, and of 32 bits with alpha")
     func masks() throws {
         let plain = Self.bitmap(2, 1, bits: 16, pixels: [0x00, 0x7C, 0x1F, 0x00])
         #expect(row(try coder.decode(plain), 0) == [red, blue])
@@ -98,7 +98,7 @@ struct BMPCoderTests {
 
     private var fields32: [UInt8] { Self.little(0xFF0000, 4) + Self.little(0xFF00, 4) + Self.little(0xFF, 4) }
 
-    @Test("run lengths of 8 bits: runs, literals, steps over pixels, ends of lines")
+    @Test("Run lengths of 8 bits: runs, literals, steps over pixels, ends of lines")
     func runLength8() throws {
         let codes: [UInt8] = [2, 1, 1, 2, 0, 0, 0, 3, 3, 2, 1, 0, 0, 0, 0, 2, 1, 0, 1, 3, 0, 1]
         let image = try coder.decode(
@@ -108,7 +108,7 @@ struct BMPCoderTests {
         #expect(row(image, 0) == [clear, blue, clear] && image.hasAlpha)
     }
 
-    @Test("run lengths of 4 bits")
+    @Test("Run lengths of 4 bits")
     func runLength4() throws {
         let codes: [UInt8] = [3, 0x12, 0, 0, 0, 3, 0x32, 0x10, 0, 1]
         let image = try coder.decode(
@@ -118,7 +118,7 @@ struct BMPCoderTests {
         #expect(!image.hasAlpha)
     }
 
-    @Test("the OS/2 header has 16-bit sizes and palette entries of three bytes")
+    @Test("The OS/2 header has 16-bit sizes and palette entries of three bytes")
     func os2() throws {
         var bytes = Array("BM".utf8) + Self.little(0, 8) + Self.little(32, 4)
         bytes += Self.little(12, 4) + Self.little(1, 2) + Self.little(1, 2) + Self.little(1, 2) + Self.little(1, 2)
@@ -126,7 +126,7 @@ struct BMPCoderTests {
         #expect(try coder.decode(Data(bytes)).pixels[0, 0] == red)
     }
 
-    @Test("what is written comes back exactly, with alpha and without", arguments: [1, 2, 3, 4, 37])
+    @Test("What is written comes back exactly, with alpha and without", arguments: [1, 2, 3, 4, 37])
     func roundTrip(width: Int) throws {
         let pixels = try RasterSamples.translucentNoise(width, 5, seed: 8)
         let data = try coder.encode(makeImage(pixels), as: .bmp, options: EncodeOptions())
@@ -138,7 +138,7 @@ struct BMPCoderTests {
         #expect(try !coder.decode(plain).hasAlpha)
     }
 
-    @Test("a file cut anywhere is truncated, or a partial image where that is allowed")
+    @Test("A file cut anywhere is truncated, or a partial image where that is allowed")
     func truncation() throws {
         let image = makeImage(try RasterSamples.pixels(20, 20) { _, _ in red }, hasAlpha: false)
         let whole = try coder.encode(image, as: .bmp, options: EncodeOptions())
@@ -150,7 +150,7 @@ struct BMPCoderTests {
         #expect(half.isPartial && half.pixels[0, 0] == clear && half.pixels[0, 19] == red)
     }
 
-    @Test("sizes over the limit and wrong headers are refused")
+    @Test("Sizes over the limit and wrong headers are refused")
     func refusals() throws {
         func code(_ data: Data) -> ImageError.Code? {
             do { _ = try coder.decode(data) } catch { return error.code }
@@ -163,7 +163,7 @@ struct BMPCoderTests {
         #expect(code(Self.bitmap(5, 5, bits: 24, compression: 9, pixels: [])) == .formatNotEnabled)
     }
 
-    @Test("damaged files never crash")
+    @Test("Damaged files never crash")
     func fuzz() throws {
         let codes: [UInt8] = [2, 1, 1, 2, 0, 0, 0, 3, 3, 2, 1, 0, 0, 0, 0, 2, 1, 0, 1, 3, 0, 1]
         let runs = Self.bitmap(3, 3, bits: 8, compression: 1, extra: Array(Self.palette(8)), pixels: codes)

@@ -6,7 +6,7 @@ import TintypeImages
 
 @testable import TintypeCodecs
 
-@Suite("Colours by code points", .timeLimited)
+@Suite("Colors by code points", .timeLimited)
 struct CodedColorTests {
     private func mapped(_ value: SIMD3<Double>, primaries: Int = 9, transfer: Int) throws -> SIMD4<UInt8> {
         let mapping = try #require(ToneMapping(CodePoints(primaries: primaries, transfer: transfer)))
@@ -61,7 +61,7 @@ struct CodedColorTests {
         #expect(levels == levels.sorted() && Set(levels).count > 250)
     }
 
-    @Test("curves of high dynamic range are those of the standards")
+    @Test("Curves of high dynamic range are those of the standards")
     func curves() {
         // BT.2408, table 1, and ST 2084.
         #expect(abs(TransferCurves.pqValue(203) - 0.58) < 0.001)
@@ -70,7 +70,7 @@ struct CodedColorTests {
         #expect(abs(TransferCurves.hlgLight(1) - 1) < 0.000_1 && abs(TransferCurves.hlgLight(0.5) - 1 / 12) < 0.000_1)
     }
 
-    @Test("matrices: white stays white, and the inverse undoes")
+    @Test("Matrices: white stays white, and the inverse undoes")
     func matrices() {
         for points in [Chromaticities.bt709, .bt2020, .displayP3] {
             let there = points.toXYZ
@@ -81,7 +81,7 @@ struct CodedColorTests {
         }
     }
 
-    @Test("code points that screens show as they are need no profile, others get one of their name")
+    @Test("Code points that screens show as they are need no profile, others get one of their name")
     func profiles() throws {
         for transfer in [1, 2, 6, 13, 14] { #expect(CodePoints(primaries: 1, transfer: transfer).profile == nil) }
         let profile = try #require(CodePoints(primaries: 12, transfer: 13).profile)
@@ -99,7 +99,7 @@ struct CodedColorTests {
     }
 
     #if AVIF || HEIF
-    @Test("rotation and mirroring become the orientation that does the same", arguments: 0..<4, [0, 1, 2])
+    @Test("Rotation and mirroring become the orientation that does the same", arguments: 0..<4, [0, 1, 2])
     func transforms(turns: Int, mirrored: Int) throws {
         let mirror = [Orientation.Mirror.none, .topBottom, .leftRight][mirrored]
         let source = try RasterSamples.quarters(8, 6).pixels
@@ -113,7 +113,7 @@ struct CodedColorTests {
     #endif
 
     #if HEIF || JXL
-    @Test("numbers of 10 bits are rounded to 8")
+    @Test("Numbers of 10 bits are rounded to 8")
     func rounding() throws {
         let color = CodedColor(profile: nil, codePoints: .sRGB, isGray: false, keepsColorSpace: false)
         let rows = DeepRows(bits: 10, color: color)

@@ -10,7 +10,7 @@ import TintypeTesting
 @Suite("Luma and chroma", .timeLimited)
 struct YCbCrRowsTests {
     @Test(
-        "every pixel is within one of what the standards say, in all layouts, depths, matrices and ranges",
+        "Every pixel is within one of what the standards say, in all layouts, depths, matrices and ranges",
         arguments: [PlanarPicture.Chroma.none, .full, .halfWidth, .half], [8, 10, 12])
     func conversion(layout: PlanarPicture.Chroma, bits: Int) {
         for (matrix, isFullRange) in [(1, false), (1, true), (2, false), (6, true), (7, false), (9, true), (4, true)] {
@@ -60,7 +60,7 @@ struct YCbCrRowsTests {
         #expect(worst <= (bits == 8 ? 0.6 : 1), "matrix \(matrix), full range \(isFullRange)")
     }
 
-    @Test("planes that are smaller than they should be are noticed")
+    @Test("Planes that are smaller than they should be are noticed")
     func inconsistent() {
         let noise = PlanarNoise(16, 8, .half, bits: 8, seed: 1)
         let picture = noise.picture

@@ -6,7 +6,7 @@ import TintypeImages
 @testable import TintypeCodecs
 import TintypeTesting
 
-@Suite("Colour profiles", .timeLimited)
+@Suite("Color profiles", .timeLimited)
 struct ColorConversionTests {
     let context = ProcessingContext()
 
@@ -32,7 +32,7 @@ struct ColorConversionTests {
         }
     }
 
-    @Test("A thumbnail, which is converted after it was made, has the same colours", .capability("3.16"))
+    @Test("A thumbnail, which is converted after it was made, has the same colors", .capability("3.16"))
     func thumbnail() throws {
         for (coder, format) in coders {
             let data = try coder.encode(try wideImage(), as: format, options: EncodeOptions(quality: 1))
@@ -192,7 +192,7 @@ struct ColorConversionTests {
 
 @Suite("Premultiplied alpha", .timeLimited)
 struct PremultiplicationTests {
-    @Test("Multiplying is exact for every colour and alpha")
+    @Test("Multiplying is exact for every color and alpha")
     func premultiply() {
         var row: [SIMD4<UInt8>] = []
         for alpha in 0...255 { for color in 0...255 { row.append(SIMD4(UInt8(color), 0, 255, UInt8(alpha))) } }
@@ -210,7 +210,7 @@ struct PremultiplicationTests {
         #expect(isExact)
     }
 
-    @Test("Dividing is exact for every premultiplied colour, and multiplying gives it back")
+    @Test("Dividing is exact for every premultiplied color, and multiplying gives it back")
     func unpremultiply() {
         var row: [SIMD4<UInt8>] = []
         for alpha in 0...255 { for color in 0...alpha { row.append(SIMD4(UInt8(color), 0, 0, UInt8(alpha))) } }

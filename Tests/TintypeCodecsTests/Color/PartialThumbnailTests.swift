@@ -18,7 +18,7 @@ struct PartialThumbnailTests {
     }
 
     @Test(
-        "of a thumbnail of a part, no color exceeds its alpha, at once and while it arrives", .capability("3.8"),
+        "Of a thumbnail of a part, no color exceeds its alpha, at once and while it arrives", .capability("3.8"),
         arguments: [ImageFormat.jpeg, .png, .webp])
     func partial(format: ImageFormat) throws {
         let data = try FormatSample.coders.encode(sample(), as: format, options: EncodeOptions())
@@ -44,7 +44,7 @@ struct PartialThumbnailTests {
     }
 
     @Test(
-        "a thumbnail is the same with and without an alpha that is opaque everywhere",
+        "A thumbnail is the same with and without an alpha that is opaque everywhere",
         arguments: [ImageFormat.png, .webp])
     func order(format: ImageFormat) throws {
         var options = EncodeOptions()

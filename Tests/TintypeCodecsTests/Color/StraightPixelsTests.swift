@@ -5,7 +5,7 @@ import TintypeImages
 
 @Suite("Straight pixels", .timeLimited)
 struct StraightPixelsTests {
-    @Test("straight pixels have no gaps, colors that alpha doesn't dim, and 8 bits in every format")
+    @Test("Straight pixels have no gaps, colors that alpha doesn't dim, and 8 bits in every format")
     func straightRGBA() throws {
         // Rows of three pixels don't fill their memory.
         let pixels = try RasterSamples.pixels(3, 2) { x, y in

@@ -56,7 +56,7 @@ enum DeepFile: String, CaseIterable {
 @Suite("The memory of more than 8 bits", .timeLimited)
 struct DeepMemoryTests {
     @Test(
-        "what a decode to more than 8 bits reserves is at least what it takes", .capability("3.1"),
+        "What a decode to more than 8 bits reserves is at least what it takes", .capability("3.1"),
         arguments: DeepFile.allCases)
     func reservation(file: DeepFile) throws {
         let data = try file.data()
@@ -77,7 +77,7 @@ struct DeepMemoryTests {
         }
     }
 
-    @Test("a limit of bytes counts eight bytes to a pixel", .capability("COD-17"), arguments: DeepFile.allCases)
+    @Test("A limit of bytes counts eight bytes to a pixel", .capability("COD-17"), arguments: DeepFile.allCases)
     func maximumBytes(file: DeepFile) throws {
         let data = try file.data()
         var options = DecodeOptions()

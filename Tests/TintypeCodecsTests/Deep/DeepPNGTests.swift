@@ -27,7 +27,7 @@ struct DeepPNGTests {
     }
 
     @Test(
-        "gray, RGB, alpha and one transparent colour of 16 bits stay 16 bits, exactly", .capability("COD-50", "COD-18"))
+        "Gray, RGB, alpha and one transparent color of 16 bits stay 16 bits, exactly", .capability("COD-50", "COD-18"))
     func exact() throws {
         let gray = try decode(file(0, [[0], [1], [32_768], [65_535]]))
         #expect(gray.pixels.format == .rgba16 && gray.properties.bitsPerComponent == 16 && !gray.hasAlpha)
@@ -42,14 +42,14 @@ struct DeepPNGTests {
         let alpha = try decode(file(6, [[65_535, 3, 1_000, 21_845], [9, 8, 7, 65_535]]))
         #expect(DeepSamples.words(alpha.pixels, 0, 0) == [21_845, 1, 333, 21_845])
         #expect(DeepSamples.words(alpha.pixels, 1, 0) == [9, 8, 7, 65_535] && alpha.hasAlpha)
-        // The key differs from the second colour in the low byte alone.
+        // The key differs from the second color in the low byte alone.
         let key: [(type: String, contents: [UInt8])] = [("tRNS", [0x12, 0x34, 0, 1, 0, 2])]
         let keyed = try decode(file(2, chunks: key, [[0x1234, 1, 2], [0x1235, 1, 2]]))
         #expect(DeepSamples.words(keyed.pixels, 0, 0) == .zero)
         #expect(DeepSamples.words(keyed.pixels, 1, 0) == [0x1235, 1, 2, 65_535] && keyed.hasAlpha)
     }
 
-    @Test("without the option, and for fewer bits, pixels have 8 bits")
+    @Test("Without the option, and for fewer bits, pixels have 8 bits")
     func standard() throws {
         #expect(try coder.decode(file(0, [[40_000]])).pixels.format == .rgba8)
         let shallow = HandmadePNG(width: 1, height: 1, colorType: 0, rows: [[200]]).data
@@ -59,7 +59,7 @@ struct DeepPNGTests {
     }
 
     @Test(
-        "what is written with 16 bits comes back exactly, interlaced too", .capability("COD-50"),
+        "What is written with 16 bits comes back exactly, interlaced too", .capability("COD-50"),
         arguments: [false, true],
         [false, true])
     func roundTrip(hasAlpha: Bool, interlaced: Bool) throws {
@@ -76,7 +76,7 @@ struct DeepPNGTests {
         if !hasAlpha { #expect(try shallow.pixels == image.pixels.converted(to: .rgba8)) }
     }
 
-    @Test("thumbnails of 16 bits are the full image made smaller, turned upright")
+    @Test("Thumbnails of 16 bits are the full image made smaller, turned upright")
     func thumbnail() throws {
         let image = try DeepSamples.gradient(90, 60)
         let data = try coder.encode(image, as: .png, options: EncodeOptions())
@@ -93,7 +93,7 @@ struct DeepPNGTests {
     }
 
     @Test(
-        "previews of a progressive load have 8 bits, the finished image 16", .capability("COD-18"),
+        "Previews of a progressive load have 8 bits, the finished image 16", .capability("COD-18"),
         arguments: [false, true])
     func progressive(interlaced: Bool) throws {
         let image = try DeepSamples.gradient(64, 300)
@@ -112,7 +112,7 @@ struct DeepPNGTests {
         #expect(finished.properties == (try decode(data)).properties)
     }
 
-    @Test("a profile is converted with 16 bits, in full and in thumbnails", arguments: [false, true])
+    @Test("A profile is converted with 16 bits, in full and in thumbnails", arguments: [false, true])
     func profile(hasAlpha: Bool) throws {
         let profile = try ProfileSamples.wide()
         let image = try DeepSamples.noise(40, 30, hasAlpha: hasAlpha, seed: 5).with {
@@ -134,7 +134,7 @@ struct DeepPNGTests {
         #expect(small.pixels.format == .rgba16)
     }
 
-    /// What LittleCMS makes of a colour in floating point, within the range of sRGB.
+    /// What LittleCMS makes of a color in floating point, within the range of sRGB.
     private static func converted(_ color: SIMD4<UInt16>, _ profile: Data) throws -> [Double] {
         let source = try #require(profile.withUnsafeBytes { cmsOpenProfileFromMem($0.baseAddress, UInt32($0.count)) })
         defer { cmsCloseProfile(source) }
@@ -150,7 +150,7 @@ struct DeepPNGTests {
         return result.map { min(max($0, 0), 1) }
     }
 
-    @Test("a gray profile is converted with 16 bits")
+    @Test("A gray profile is converted with 16 bits")
     func grayProfile() throws {
         let linear = try ProfileSamples.linearGray()
         let conversion = try #require(ColorConversion(profile: linear, source: .gray, format: .rgba16))
@@ -161,7 +161,7 @@ struct DeepPNGTests {
         #expect(abs(Double(pixels[1].x) - exact) < 200 && pixels[1].x == pixels[1].z && pixels[1].w == 10)
     }
 
-    @Test("damage ends in an image or an error")
+    @Test("Damage ends in an image or an error")
     func damage() throws {
         let data = try coder.encode(
             try DeepSamples.noise(30, 20, hasAlpha: true, seed: 8), as: .png, options: EncodeOptions())

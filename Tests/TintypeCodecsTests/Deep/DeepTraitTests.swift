@@ -133,7 +133,7 @@ struct DeepTraitTests {
     }
 
     @Test(
-        "a JPEG XL that arrives has the depth of the image", .capability("COD-02", "COD-18"), arguments: [false, true])
+        "A JPEG XL that arrives has the depth of the image", .capability("COD-02", "COD-18"), arguments: [false, true])
     func jxlProgressive(isBright: Bool) throws {
         let image = try isBright ? DeepSamples.ramp(700, 500) : DeepSamples.gradient(700, 500)
         let data = try encode(JXLCoder(), image, as: .jxl, lossless: false, hdr: .isoHDR)
@@ -190,7 +190,7 @@ struct DeepTraitTests {
         try expectRange(HEIFCoder(), data, source: image, tolerance: 0.1)
     }
 
-    @Test("the thumbnail of a HEIC of high dynamic range is one of high dynamic range", .capability("COD-20", "COD-26"))
+    @Test("The thumbnail of a HEIC of high dynamic range is one of high dynamic range", .capability("COD-20", "COD-26"))
     func heicThumbnail() throws {
         var options = EncodeOptions(quality: 0.95)
         options.encodeToHDR = .isoHDR

@@ -8,7 +8,7 @@ import TintypeImages
 @Suite("Deep images in formats that are not", .timeLimited)
 struct DepthReductionTests {
     @Test(
-        "formats of 8 bits get 16 bits rounded to 8", .capability("COD-52"),
+        "Formats of 8 bits get 16 bits rounded to 8", .capability("COD-52"),
         arguments: [ImageFormat.jpeg, .webp, .gif, .bmp])
     func rounded(format: ImageFormat) throws {
         let coders: [ImageFormat: any ImageCoder] = [
@@ -24,7 +24,7 @@ struct DepthReductionTests {
     }
 
     @Test(
-        "high dynamic range is tone-mapped as when it is decoded to 8 bits: dark tones stay, highlights differ from each other"
+        "High dynamic range is tone-mapped as when it is decoded to 8 bits: dark tones stay, highlights differ from each other"
     )
     func toneMapped() throws {
         let nits = [0.0, 1, 20, 85, 203, 500, 900, 1_000, 10_000]
@@ -44,7 +44,7 @@ struct DepthReductionTests {
         for x in 0..<nits.count { #expect(abs(Double(bitmap.pixels[x, 0].x) - levels[x] * 255) <= 0.51) }
     }
 
-    @Test("floating-point pixels of standard range are cut off at white, not darkened")
+    @Test("Floating-point pixels of standard range are cut off at white, not darkened")
     func cut() throws {
         let image = try DeepSamples.bright(2, 1) { x, _ in x == 0 ? [1, 0.5, 0, 1] : [3, -1, 0.25, 1] }.with {
             $0.isHighDynamicRange = false
@@ -53,7 +53,7 @@ struct DepthReductionTests {
         #expect(reduced.pixels[0, 0] == [255, 128, 0, 255] && reduced.pixels[1, 0] == [255, 0, 64, 255])
     }
 
-    @Test("all frames are reduced, and keep their durations")
+    @Test("All frames are reduced, and keep their durations")
     func frames() throws {
         let pixels = try DeepSamples.gradient(8, 8).pixels
         let frames = [10, 20, 30].map { ImageFrame(pixels: pixels, duration: .milliseconds($0)) }
@@ -70,7 +70,7 @@ struct DepthReductionTests {
         #expect(try PNGCoder().info(PNGCoder().encode(image, as: .png, options: first)).bitsPerComponent == 16)
     }
 
-    @Test("curves as lines are those of the standard within 10⁻⁵, on both sides of zero")
+    @Test("Curves as lines are those of the standard within 10⁻⁵, on both sides of zero")
     func curves() {
         for step in 0..<4_000 {
             let light = Double(step) * 0.012

@@ -40,7 +40,7 @@ struct ExtendedRangeTests {
         #expect(abs(try extended(SIMD3(repeating: 1), transfer: 18).x - most) < 0.01)
     }
 
-    @Test("colours outside sRGB have components below zero, and those of BT.709 none")
+    @Test("Colors outside sRGB have components below zero, and those of BT.709 none")
     func gamut() throws {
         let red = TransferCurves.pqValue(203)
         let wide = try extended(SIMD3(red, 0, 0), transfer: 16)
@@ -52,14 +52,14 @@ struct ExtendedRangeTests {
         #expect(abs(narrow.x - 1) < 0.002 && abs(narrow.y) < 0.001)
     }
 
-    @Test("colour is multiplied by alpha")
+    @Test("Color is multiplied by alpha")
     func alpha() throws {
         let white = TransferCurves.pqValue(203)
         let pixel = try extended(SIMD3(repeating: white), transfer: 16, alpha: 32_768)
         #expect(abs(pixel.x - 0.5) < 0.002 && abs(pixel.w - 0.5) < 0.001)
     }
 
-    @Test("extended sRGB to PQ and back is the same within the rounding of half precision", .capability("COD-20"))
+    @Test("Extended sRGB to PQ and back is the same within the rounding of half precision", .capability("COD-20"))
     func roundTrip() throws {
         let colors: [SIMD4<Float>] = [
             [0, 0, 0, 1], [1, 1, 1, 1], [0.5, 0.25, 0.75, 1], [2, 1, 0.1, 1], [5, 5, 5, 1], [0.01, 0.002, 0.03, 1],

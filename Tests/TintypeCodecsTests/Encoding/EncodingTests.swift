@@ -33,7 +33,7 @@ struct EncodingTests {
     }
 
     @Test(
-        "all frames with their delays; one frame, or the first alone, is a still file", .capability("COD-46", "COD-21"),
+        "All frames with their delays; one frame, or the first alone, is a still file", .capability("COD-46", "COD-21"),
         arguments: WritableFormats.all)
     func animations(format: ImageFormat) throws {
         let source = try animation(3)
@@ -55,7 +55,7 @@ struct EncodingTests {
     }
 
     @Test(
-        "a size that a format cannot hold is refused by name",
+        "A size that a format cannot hold is refused by name",
         arguments: [ImageFormat.jpeg: 65_500, .webp: 16_383, .gif: 65_535])
     func limits(format: ImageFormat, side: Int) throws {
         let source = try RasterSamples.image(1, side + 1) { _, _ in red }
@@ -78,7 +78,7 @@ struct EncodingTests {
     }
 
     @Test(
-        "formats with loss keep to a number of bytes; without loss it is an error that says what may help",
+        "Formats with loss keep to a number of bytes; without loss it is an error that says what may help",
         .capability("COD-25"),
         arguments: WritableFormats.all)
     func maximumBytes(format: ImageFormat) throws {
@@ -111,7 +111,7 @@ struct EncodingTests {
         #expect(lossless.reason.contains("with loss"))
     }
 
-    @Test("encoding that nobody waits for ends between frames and between tries", arguments: WritableFormats.all)
+    @Test("Encoding that nobody waits for ends between frames and between tries", arguments: WritableFormats.all)
     func cancellation(format: ImageFormat) throws {
         let source = try animation(40)
         let asked = Lock(0)
@@ -135,7 +135,7 @@ struct EncodingTests {
                 == .cancelled)
     }
 
-    @Test("a WebP of one frame is given up in the middle")
+    @Test("A WebP of one frame is given up in the middle")
     func cancelledFrame() throws {
         let asked = Lock(0)
         let context = ProcessingContext(isCancelled: {
@@ -153,7 +153,7 @@ struct EncodingTests {
 
     typealias WrongSetting = (ImageFormat, String, (inout EncodeOptions) -> Void)
 
-    @Test("settings out of their ranges are refused by name")
+    @Test("Settings out of their ranges are refused by name")
     func ranges() throws {
         let source = try RasterSamples.gradient(8, 8)
         let cases: [WrongSetting] = [
@@ -175,7 +175,7 @@ struct EncodingTests {
 
     // MARK: Settings of formats
 
-    @Test("JPEG: resolution of colour, Huffman codes and restarts", arguments: [true, false])
+    @Test("JPEG: resolution of color, Huffman codes and restarts", arguments: [true, false])
     func jpegSettings(isProgressive: Bool) throws {
         let source = try RasterSamples.gradient(64, 64)
         func encode(_ change: (inout EncodeOptions) -> Void) throws -> Data {
@@ -222,7 +222,7 @@ struct EncodingTests {
         #expect(small.count == sizes[1])
     }
 
-    @Test("GIF: error diffusion comes closer on the average, at any number of colours")
+    @Test("GIF: error diffusion comes closer on the average, at any number of colors")
     func dithering() throws {
         let source = try RasterSamples.gradient(128, 96)
         /// The mean difference of blocks of 8 × 8 pixels, which is what is seen from afar.

@@ -39,7 +39,7 @@ struct MetadataEncodingTests {
         #expect(partly.metadata.exif == nil && partly.metadata.xmp == HandmadeExif.xmp())
     }
 
-    @Test("nothing is written unless it is asked for", arguments: WritableFormats.all)
+    @Test("Nothing is written unless it is asked for", arguments: WritableFormats.all)
     func nothing(format: ImageFormat) throws {
         let source = try image(ImageMetadata(exif: HandmadeExif().data, xmp: HandmadeExif.xmp()))
         let data = try WritableFormats.encode(source, as: format)
@@ -48,7 +48,7 @@ struct MetadataEncodingTests {
     }
 
     @Test(
-        "pixels are upright, so the orientation, the size and the thumbnail of the source go", .capability("COD-47"),
+        "Pixels are upright, so the orientation, the size and the thumbnail of the source go", .capability("COD-47"),
         arguments: WritableFormats.withMetadata)
     func normalized(format: ImageFormat) throws {
         var exif = HandmadeExif(orientation: 6, thumbnail: [UInt8](repeating: 0xAB, count: 300))
@@ -66,7 +66,7 @@ struct MetadataEncodingTests {
         #expect(try WritableFormats.coders.info(data).orientation == .up)
     }
 
-    @Test("animations have metadata too", arguments: WritableFormats.animated.filter { $0 != .gif })
+    @Test("Animations have metadata too", arguments: WritableFormats.animated.filter { $0 != .gif })
     func animations(format: ImageFormat) throws {
         let frames = try [RasterSamples.red, RasterSamples.blue].map { color in
             ImageFrame(pixels: try RasterSamples.pixels(40, 30) { _, _ in color }, duration: .milliseconds(50))
@@ -80,13 +80,13 @@ struct MetadataEncodingTests {
         #expect(result.metadata == properties.metadata)
     }
 
-    @Test("a colour profile is written wherever the image is not in sRGB", arguments: WritableFormats.withMetadata)
+    @Test("A color profile is written wherever the image is not in sRGB", arguments: WritableFormats.withMetadata)
     func profile(format: ImageFormat) throws {
         let profile = try ProfileSamples.wide()
         let source = try image(ImageMetadata()).with { $0.colorSpace = ColorSpace(name: "wide", profile: profile) }
         let data = try WritableFormats.encode(source, as: format) {
             $0.quality = 0.95
-            // With loss, JPEG XL stores colours as they are seen, which libjxl without a colour engine gives as sRGB only.
+            // With loss, JPEG XL stores colors as they are seen, which libjxl without a color engine gives as sRGB only.
             $0.lossless = format == .jxl
         }
         let kept = try WritableFormats.decode(data) { $0.keepsColorSpace = true }
@@ -96,7 +96,7 @@ struct MetadataEncodingTests {
         #expect(try WritableFormats.decode(plain) { $0.keepsColorSpace = true }.colorSpace == .sRGB)
     }
 
-    @Test("a format without profiles gets colours in sRGB", arguments: [ImageFormat.bmp, .gif], [true, false])
+    @Test("A format without profiles gets colors in sRGB", arguments: [ImageFormat.bmp, .gif], [true, false])
     func converted(format: ImageFormat, hasAlpha: Bool) throws {
         let profile = try ProfileSamples.wide()
         let color = SIMD4<UInt8>(40, 200, 90, 255)
@@ -109,7 +109,7 @@ struct MetadataEncodingTests {
         #expect(!hasAlpha || result.pixels[1, 1].w == 0)
     }
 
-    @Test("metadata that a JPEG has no room for are an error that says so")
+    @Test("Metadata that a JPEG has no room for are an error that says so")
     func tooLargeForJPEG() throws {
         let source = try image(ImageMetadata(xmp: Data(repeating: 0x20, count: 70_000)))
         do {
@@ -149,7 +149,7 @@ struct MetadataEncodingTests {
     }
 
     @Test(
-        "an image that is no larger than a thumbnail gets none, and a limit of bytes counts it", .capability("COD-26"))
+        "An image that is no larger than a thumbnail gets none, and a limit of bytes counts it", .capability("COD-26"))
     func smallThumbnail() throws {
         let small = try WritableFormats.encode(try image(ImageMetadata(), width: 320, height: 100), as: .jpeg) {
             $0.embedsThumbnail = true

@@ -21,7 +21,7 @@ struct TraitSettingsTests {
     }
 
     #if AVIF
-    @Test("AVIF: speed, resolution of colour and quality of transparency")
+    @Test("AVIF: speed, resolution of color and quality of transparency")
     func avif() throws {
         let image = try RasterSamples.gradient(64, 64)
         let plain = try encode(image, .avif) { _ in }
@@ -65,7 +65,7 @@ struct TraitSettingsTests {
     #endif
 
     #if HEIF
-    @Test("HEIC: effort and resolution of colour")
+    @Test("HEIC: effort and resolution of color")
     func heic() throws {
         let image = try RasterSamples.gradient(64, 64)
         let plain = try encode(image, .heic) { _ in }

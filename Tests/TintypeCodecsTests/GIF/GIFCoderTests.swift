@@ -25,7 +25,7 @@ struct GIFCoderTests {
         (0..<pixels.height).map { y in (0..<pixels.width).map { pixels[$0, y] } }
     }
 
-    @Test("a still picture has its colours, one frame and no loop count")
+    @Test("A still picture has its colors, one frame and no loop count")
     func still() throws {
         var gif = TestGIF(2, 2)
         gif.frame((0, 0, 2, 2), [0, 1, 2, 0])
@@ -39,7 +39,7 @@ struct GIFCoderTests {
     }
 
     @Test(
-        "disposal 0 and 1 leave the frame, 2 makes its area transparent, 3 brings back what was before",
+        "Disposal 0 and 1 leave the frame, 2 makes its area transparent, 3 brings back what was before",
         .capability("COD-44"))
     func disposal() throws {
         for keep in [0, 1] {
@@ -55,14 +55,14 @@ struct GIFCoderTests {
         #expect(!restored.hasAlpha)
     }
 
-    @Test("disposal of the first frame to what was before leaves an empty canvas")
+    @Test("Disposal of the first frame to what was before leaves an empty canvas")
     func restoreToNothing() throws {
         let image = try coder.decode(twoFrames(disposal: 3).data)
         #expect(rows(image.frames[1].pixels) == [[clear, green], [clear, clear]])
         #expect(image.hasAlpha)
     }
 
-    @Test("alpha is stated where an area that was cleared shows in a later frame than the next")
+    @Test("Alpha is stated where an area that was cleared shows in a later frame than the next")
     func clearedBehindAnother() throws {
         // A part is cleared; a frame over all of it goes back to what was before; the gap is then seen.
         var gif = TestGIF(2, 1)
@@ -81,7 +81,7 @@ struct GIFCoderTests {
         #expect(try !coder.decode(closed.data).hasAlpha)
     }
 
-    @Test("the transparent index shows what is below")
+    @Test("The transparent index shows what is below")
     func transparency() throws {
         var gif = TestGIF(2, 1)
         gif.frame((0, 0, 2, 1), [0, 3], transparent: 3)
@@ -92,7 +92,7 @@ struct GIFCoderTests {
         #expect(image.hasAlpha)
     }
 
-    @Test("interlaced rows stand in their places", arguments: [1, 2, 3, 4, 5, 8, 9, 17])
+    @Test("Interlaced rows stand in their places", arguments: [1, 2, 3, 4, 5, 8, 9, 17])
     func interlace(height: Int) throws {
         let order = [(0, 8), (4, 8), (2, 4), (1, 2)].flatMap { Array(stride(from: $0, to: height, by: $1)) }
         var gif = TestGIF(1, height)
@@ -101,7 +101,7 @@ struct GIFCoderTests {
         #expect((0..<height).map { pixels[0, $0] } == (0..<height).map { [red, green, blue][$0 % 3] })
     }
 
-    @Test("a frame's own palette goes before the global one; without any, all is black")
+    @Test("A frame's own palette goes before the global one; without any, all is black")
     func palettes() throws {
         var own = TestGIF(1, 1)
         own.frame((0, 0, 1, 1), [0], palette: [0, 255, 0, 0, 0, 0])
@@ -111,7 +111,7 @@ struct GIFCoderTests {
         #expect(try coder.decode(none.data).pixels[0, 0] == [0, 0, 0, 255])
     }
 
-    @Test("what lies beyond the logical screen is cut off")
+    @Test("What lies beyond the logical screen is cut off")
     func offScreen() throws {
         var gif = TestGIF(2, 2)
         gif.frame((1, 1, 3, 3), [0, 1, 1, 1, 1, 1, 1, 1, 1])
@@ -121,7 +121,7 @@ struct GIFCoderTests {
         #expect(frames[1].pixels === frames[0].pixels)
     }
 
-    @Test("a logical screen of 0x0 takes the size of the first frame")
+    @Test("A logical screen of 0x0 takes the size of the first frame")
     func emptyScreen() throws {
         var gif = TestGIF(0, 0)
         gif.frame((0, 0, 2, 1), [0, 1])
@@ -130,7 +130,7 @@ struct GIFCoderTests {
     }
 
     @Test(
-        "a GIF without a loop extension plays once, 0 is for ever, n repeats it n times",
+        "A GIF without a loop extension plays once, 0 is for ever, n repeats it n times",
         .capability("COD-41", "MET-01"))
     func loops() throws {
         #expect(try coder.decode(twoFrames().data).loopCount == 1)
@@ -147,7 +147,7 @@ struct GIFCoderTests {
         #expect(try coder.decode(other.data).loopCount == 6)
     }
 
-    @Test("delays under 11 ms are shown for 100 ms", .capability("COD-43"))
+    @Test("Delays under 11 ms are shown for 100 ms", .capability("COD-43"))
     func delays() throws {
         for (stated, played) in [(nil, 100), (0, 100), (1, 100), (2, 20), (10, 100), (65_535, 655_350)] as [(Int?, Int)]
         {
@@ -157,7 +157,7 @@ struct GIFCoderTests {
         }
     }
 
-    @Test("frames that show the same share a buffer", .capability("3.5"))
+    @Test("Frames that show the same share a buffer", .capability("3.5"))
     func sharing() throws {
         var gif = TestGIF(2, 2)
         for _ in 0..<3 { gif.frame((0, 0, 2, 2), [0, 1, 2, 0]) }
@@ -165,7 +165,7 @@ struct GIFCoderTests {
         #expect(frames.count == 3 && frames.allSatisfy { $0.pixels === frames[0].pixels })
     }
 
-    @Test("all frames of a thumbnail have the size that was asked for", .capability("COD-12", "COD-13", "CTX-11"))
+    @Test("All frames of a thumbnail have the size that was asked for", .capability("COD-12", "COD-13", "CTX-11"))
     func thumbnails() throws {
         var gif = TestGIF(40, 20)
         gif.frame((0, 0, 40, 20), [UInt8](repeating: 0, count: 800))
@@ -180,14 +180,14 @@ struct GIFCoderTests {
         #expect(stretched.size == PixelSize(width: 10, height: 10))
     }
 
-    @Test("only the first frame is decoded if no more is wanted", .capability("COD-10"))
+    @Test("Only the first frame is decoded if no more is wanted", .capability("COD-10"))
     func firstFrame() throws {
         let image = try coder.decode(twoFrames(loop: 3).data) { $0.firstFrameOnly = true }
         #expect(image.frames.count == 1 && image.loopCount == 0 && image.pixels[1, 0] == red)
     }
 
     @Test(
-        "frames on demand are those of the whole decode, and again after going back",
+        "Frames on demand are those of the whole decode, and again after going back",
         .capability("COD-03", "COD-04", "3.5"))
     func onDemand() throws {
         let data = twoFrames(second: 2, loop: 0, third: true).data
@@ -202,7 +202,7 @@ struct GIFCoderTests {
         }
     }
 
-    @Test("a file cut anywhere is truncated, or a partial image where that is allowed", .capability("3.8"))
+    @Test("A file cut anywhere is truncated, or a partial image where that is allowed", .capability("3.8"))
     func truncation() throws {
         let gif = twoFrames(loop: 0, third: true)
         let whole = gif.unfinished
@@ -237,7 +237,7 @@ struct GIFCoderTests {
         #expect(!info.isComplete && info.frameCount == 3)
     }
 
-    @Test("rows of a first frame without end are shown as a partial image")
+    @Test("Rows of a first frame without end are shown as a partial image")
     func partialRows() throws {
         var gif = TestGIF(100, 100)
         gif.frame((0, 0, 100, 100), [UInt8](repeating: 1, count: 10_000))
@@ -245,7 +245,7 @@ struct GIFCoderTests {
         #expect(image.isPartial && image.pixels[0, 0] == green && image.pixels[0, 99] == clear)
     }
 
-    @Test("a frame whose last terminator is missing is whole if all of its pixels are there, also while it arrives")
+    @Test("A frame whose last terminator is missing is whole if all of its pixels are there, also while it arrives")
     func missingTerminator() throws {
         var gif = TestGIF(30, 20)
         gif.frame((0, 0, 30, 20), (0..<600).map { UInt8($0 % 3) })
@@ -263,7 +263,7 @@ struct GIFCoderTests {
         }
     }
 
-    @Test("a missing trailer, and bytes behind it, do no harm")
+    @Test("A missing trailer, and bytes behind it, do no harm")
     func trailer() throws {
         let gif = twoFrames()
         #expect(try coder.decode(gif.unfinished).frames.count == 2)
@@ -271,7 +271,7 @@ struct GIFCoderTests {
         #expect(try coder.decode(gif.data + Data([1, 2, 3, 0x2C])).frames.count == 2)
     }
 
-    @Test("codes that mean nothing and missing pixels are corrupt")
+    @Test("Codes that mean nothing and missing pixels are corrupt")
     func corrupt() throws {
         let bad: [[Int]] = [[256, 0, 300], [300], [256, 258], [256, 0, 257], [256, 0, 1]]
         for codes in bad {
@@ -282,7 +282,7 @@ struct GIFCoderTests {
         #expect { try coder.decode(TestGIF(2, 2).data) } throws: { ($0 as? ImageError)?.code == .corruptImage }
     }
 
-    @Test("a code may stand for the string that it begins itself")
+    @Test("A code may stand for the string that it begins itself")
     func selfReference() throws {
         // 0, then 258 = "0 0", then 259 = "0 0 0": six pixels.
         var gif = TestGIF(6, 1)
@@ -291,7 +291,7 @@ struct GIFCoderTests {
     }
 
     @Test(
-        "neither a screen nor a first frame with a size is refused by the header too",
+        "Neither a screen nor a first frame with a size is refused by the header too",
         arguments: [(0, 32), (32, 0), (0, 0)])
     func emptyScreen(width: Int, height: Int) throws {
         var file = TestGIF(width, height)
@@ -300,7 +300,7 @@ struct GIFCoderTests {
         expectCode(.corruptImage) { try coder.decode(file.data) }
     }
 
-    @Test("a header of 65535x65535 is refused before memory is taken", .capability("3.1"))
+    @Test("A header of 65535x65535 is refused before memory is taken", .capability("3.1"))
     func bomb() throws {
         var screen = TestGIF(65_535, 65_535)
         screen.frame((0, 0, 1, 1), [0])
@@ -317,7 +317,7 @@ struct GIFCoderTests {
         #expect(pool.statistics.allocated <= 1)
     }
 
-    @Test("more frames than the limits allow are refused, and more bytes of frames where all are to be kept")
+    @Test("More frames than the limits allow are refused, and more bytes of frames where all are to be kept")
     func frameLimits() async throws {
         var gif = TestGIF(1, 1)
         for _ in 0..<5 { gif.frame((0, 0, 1, 1), [0]) }
@@ -335,7 +335,7 @@ struct GIFCoderTests {
         await #expect(throws: ImageError.self) { try await image.animation?.preload() }
     }
 
-    @Test("cancelling ends the work")
+    @Test("Cancelling ends the work")
     func cancellation() throws {
         let context = ProcessingContext(isCancelled: { true })
         #expect {
@@ -345,7 +345,7 @@ struct GIFCoderTests {
         }
     }
 
-    @Test("damaged files never crash", .capability("3.8"))
+    @Test("Damaged files never crash", .capability("3.8"))
     func fuzz() throws {
         var gif = twoFrames(second: 2, loop: 0, delay: 5, third: true)
         gif.frame((0, 0, 2, 2), [0, 3, 2, 3], disposal: 3, transparent: 3, interlaced: true)

@@ -8,7 +8,7 @@ import TintypeTesting
 
 extension GIFCoderTests {
     @Test(
-        "a damaged frame loses no other frame where a part is allowed: the picture before it stays",
+        "A damaged frame loses no other frame where a part is allowed: the picture before it stays",
         .capability("COD-44"))
     func damagedFrame() throws {
         var gif = twoFrames()
@@ -23,7 +23,7 @@ extension GIFCoderTests {
         #expect(last[0][0] == rows(whole[0].pixels)[0][0])
     }
 
-    @Test("a still image has the rows before its damage where a part is allowed", .capability("3.8"))
+    @Test("A still image has the rows before its damage where a part is allowed", .capability("3.8"))
     func damagedStill() throws {
         var gif = TestGIF(2, 2)
         gif.frame((0, 0, 2, 2), [], codes: TestGIF.pack([256, 1, 1, 1, 300]))
@@ -34,7 +34,7 @@ extension GIFCoderTests {
     }
 
     @Test(
-        "a damaged first frame is transparent, and if all are damaged, the animation is", .capability("COD-44"))
+        "A damaged first frame is transparent, and if all are damaged, the animation is", .capability("COD-44"))
     func damagedFirstFrame() throws {
         let damaged = TestGIF.pack([256, 0, 300])
         var gif = TestGIF(2, 2)

@@ -13,7 +13,7 @@ struct GIFEncodingTests {
         try coder.decode(try coder.encode(image, as: .gif, options: options))
     }
 
-    @Test("a picture of up to 256 colours comes back exactly", arguments: [2, 16, 256])
+    @Test("A picture of up to 256 colors comes back exactly", arguments: [2, 16, 256])
     func exact(colors: Int) throws {
         // Long enough for the dictionary to fill, more than once.
         var generator = SeededRandom(seed: 7)
@@ -24,13 +24,13 @@ struct GIFEncodingTests {
         #expect(try roundTrip(makeImage(pixels, hasAlpha: false)).pixels == pixels)
     }
 
-    @Test("runs of one colour come back exactly")
+    @Test("Runs of one color come back exactly")
     func runs() throws {
         let pixels = try RasterSamples.pixels(300, 300) { _, y in y < 200 ? red : blue }
         #expect(try roundTrip(makeImage(pixels, hasAlpha: false)).pixels == pixels)
     }
 
-    @Test("a picture of many colours stays close")
+    @Test("A picture of many colors stays close")
     func quantized() throws {
         let pixels = try RasterSamples.pixels(64, 64) { x, y in SIMD4(UInt8(x * 4), UInt8(y * 4), 128, 255) }
         let result = try roundTrip(makeImage(pixels, hasAlpha: false)).pixels
@@ -43,7 +43,7 @@ struct GIFEncodingTests {
         #expect(worst > 0 && worst <= 16)
     }
 
-    @Test("alpha is divided at half")
+    @Test("Alpha is divided at half")
     func alpha() throws {
         let pixels = try RasterSamples.pixels(3, 1) { x, _ in
             [[255, 0, 0, 255], [128, 0, 0, 128], [127, 0, 0, 127]][x]
@@ -53,7 +53,7 @@ struct GIFEncodingTests {
     }
 
     @Test(
-        "frames, delays and loop count of an animation come back", .capability("COD-46", "COD-21"),
+        "Frames, delays and loop count of an animation come back", .capability("COD-46", "COD-21"),
         arguments: [0, 1, 4])
     func animation(loopCount: Int) throws {
         let frames = try [red, green, blue].enumerated().map { index, color in
@@ -74,7 +74,7 @@ struct GIFEncodingTests {
         #expect(try !roundTrip(image, options).isAnimated)
     }
 
-    @Test("holes of a frame show nothing of the one before")
+    @Test("Holes of a frame show nothing of the one before")
     func transparentFrames() throws {
         let frames = try (0..<3).map { index in
             ImageFrame(
@@ -86,7 +86,7 @@ struct GIFEncodingTests {
     }
 
     @Test(
-        "holes of a frame show nothing of an opaque one before it",
+        "Holes of a frame show nothing of an opaque one before it",
         arguments: [[0, 1, 2], [1, 0, 2, 0], [0, 0, 1, 0]])
     func holesOverOpaque(kinds: [Int]) throws {
         // 0 and 2 are opaque, and differ in one pixel from each other and from one before them.
@@ -101,7 +101,7 @@ struct GIFEncodingTests {
         #expect(try roundTrip(image).frames == frames)
     }
 
-    @Test("an opaque frame that is cleared has a transparent index, which some viewers clear to")
+    @Test("An opaque frame that is cleared has a transparent index, which some viewers clear to")
     func clearedFrames() throws {
         // The first frame has 256 colors, of which one makes room.
         let frames = [
@@ -115,7 +115,7 @@ struct GIFEncodingTests {
         #expect(RasterSamples.psnr(result.frames[0].pixels, frames[0].pixels) > 30 && result.frames[1] == frames[1])
     }
 
-    @Test("a delay longer than GIF has is cut, and leaves the delays of later frames as they are")
+    @Test("A delay longer than GIF has is cut, and leaves the delays of later frames as they are")
     func longDelay() throws {
         let frames = try [700_000, 50, 50].enumerated().map { index, milliseconds in
             ImageFrame(
@@ -129,7 +129,7 @@ struct GIFEncodingTests {
             ])
     }
 
-    @Test("a limit of bytes costs colors, and is an error where nothing helps")
+    @Test("A limit of bytes costs colors, and is an error where nothing helps")
     func maximumBytes() throws {
         let pixels = try RasterSamples.pixels(64, 64) { x, y in
             SIMD4(UInt8(x * 4), UInt8(y * 4), UInt8((x ^ y) * 4), 255)

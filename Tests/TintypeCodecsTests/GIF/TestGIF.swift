@@ -3,7 +3,7 @@ import FoundationEssentials
 /// Writes GIF files byte by byte, also wrong ones.
 struct TestGIF {
     private(set) var bytes: [UInt8]
-    /// Red, green, blue, and a fourth colour for the transparent index.
+    /// Red, green, blue, and a fourth color for the transparent index.
     static let colors: [UInt8] = [255, 0, 0, 0, 255, 0, 0, 0, 255, 9, 9, 9]
 
     init(_ width: Int, _ height: Int, palette: [UInt8]? = TestGIF.colors) {

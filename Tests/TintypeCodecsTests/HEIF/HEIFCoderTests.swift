@@ -14,7 +14,7 @@ struct HEIFCoderTests {
         try coder.encode(image, as: .heic, options: EncodeOptions(quality: quality))
     }
 
-    @Test("the picture comes back closely, with its transparency, and quality costs bytes")
+    @Test("The picture comes back closely, with its transparency, and quality costs bytes")
     func roundTrip() throws {
         let image = try RasterSamples.gradient(96, 64)
         let (low, high) = (try encode(image, quality: 0.2), try encode(image, quality: 0.95))
@@ -31,7 +31,7 @@ struct HEIFCoderTests {
         expectCode(.encodeFailed) { try coder.encode(image, as: .heic, options: options) }
     }
 
-    @Test("a quality gives about the bytes that it does in JPEG, and 0 and 100 are the ends of libheif's own scale")
+    @Test("A quality gives about the bytes that it does in JPEG, and 0 and 100 are the ends of libheif's own scale")
     func qualities() throws {
         let picture = try RasterSamples.gradient(256, 256)
         let (heic, jpeg) = (
@@ -44,7 +44,7 @@ struct HEIFCoderTests {
         }
     }
 
-    @Test("lossless is the best that the encoder can do")
+    @Test("Lossless is the best that the encoder can do")
     func lossless() throws {
         let image = try RasterSamples.gradient(64, 64)
         var options = EncodeOptions()
@@ -53,7 +53,7 @@ struct HEIFCoderTests {
         #expect(RasterSamples.psnr(try coder.decode(data).pixels, image.pixels) > 45)
     }
 
-    @Test("the header can be read before the rest of the file is there")
+    @Test("The header can be read before the rest of the file is there")
     func headerOfBeginning() throws {
         let data = try encode(try RasterSamples.gradient(128, 64))
         let info = try coder.info(Data(data.prefix(data.count * 2 / 3)))
@@ -62,7 +62,7 @@ struct HEIFCoderTests {
         expectCode(.truncatedImage) { try coder.info(Data(data.prefix(40))) }
     }
 
-    @Test("an image without a width is refused by its header too")
+    @Test("An image without a width is refused by its header too")
     func emptySize() throws {
         var data = try encode(try RasterSamples.gradient(64, 64))
         let sizes = try #require(data.range(of: Data("ispe".utf8)))
@@ -72,25 +72,25 @@ struct HEIFCoderTests {
         expectCode(.corruptImage) { try coder.decode(data) }
     }
 
-    @Test("thumbnails fit the box")
+    @Test("Thumbnails fit the box")
     func thumbnails() throws {
         try TraitCoderChecks.expectThumbnails(coder, try encode(try RasterSamples.gradient(150, 90)))
     }
 
-    @Test("limits and cancellation are kept, and a file that is cut says so")
+    @Test("Limits and cancellation are kept, and a file that is cut says so")
     func refusals() throws {
         let data = try encode(try RasterSamples.gradient(64, 64))
         TraitCoderChecks.expectLimits(coder, data)
         TraitCoderChecks.expectTruncation(coder, data)
     }
 
-    @Test("damage ends in an image or an error")
+    @Test("Damage ends in an image or an error")
     func damage() throws {
         try coder.survives(damageTo: try encode(try RasterSamples.gradient(64, 64)), cases: 300, seed: 21)
     }
 
     @Test(
-        "nobody sees in a small thumbnail that the edges of blocks were not smoothed", arguments: [0.3, 0.6, 0.9],
+        "Nobody sees in a small thumbnail that the edges of blocks were not smoothed", arguments: [0.3, 0.6, 0.9],
         [false, true])
     func loopFilters(quality: Double, isDrawing: Bool) throws {
         let picture =

@@ -85,7 +85,7 @@ struct HEIFColorTests {
         return data
     }
 
-    @Test("planes become the colors of the standards, in all layouts, matrices and ranges", arguments: [8, 10])
+    @Test("Planes become the colors of the standards, in all layouts, matrices and ranges", arguments: [8, 10])
     func planes(bits: Int) throws {
         for layout in [PlanarPicture.Chroma.full, .halfWidth, .half] {
             for (matrix, isFullRange) in [(1, false), (1, true), (6, true), (9, false)] {
@@ -97,14 +97,14 @@ struct HEIFColorTests {
         }
     }
 
-    @Test("red, green and blue that are coded as they are keep their range", arguments: [true, false])
+    @Test("Red, green and blue that are coded as they are keep their range", arguments: [true, false])
     func identity(isFullRange: Bool) throws {
         let noise = PlanarNoise(64, 48, .full, bits: 8, seed: 9)
         let data = try file(noise, matrix: 0, isFullRange: isFullRange)
         noise.expectColors(try HEIFCoder().decode(data).pixels, matrix: 0, isFullRange: isFullRange)
     }
 
-    @Test("the gray profile of an image without chroma is applied, also if the color space is to be kept")
+    @Test("The gray profile of an image without chroma is applied, also if the color space is to be kept")
     func gray() throws {
         let noise = PlanarNoise(64, 64, .none, bits: 8, seed: 3)
         let data = try file(noise, matrix: 1, isFullRange: true, profile: try ProfileSamples.linearGray())
@@ -118,7 +118,7 @@ struct HEIFColorTests {
         }
     }
 
-    @Test("colors that the file has multiplied by alpha are not multiplied again", arguments: [true, false])
+    @Test("Colors that the file has multiplied by alpha are not multiplied again", arguments: [true, false])
     func premultiplied(isPremultiplied: Bool) throws {
         let noise = PlanarNoise(64, 64, .none, bits: 8, seed: 4)
         let data = try file(noise, matrix: 1, isFullRange: true, alpha: 100, isPremultiplied: isPremultiplied)

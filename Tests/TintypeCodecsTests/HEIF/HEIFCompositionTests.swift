@@ -15,7 +15,7 @@ struct HEIFCompositionTests {
         try HEIFCoder().decode(HEIFTestStill(items: items).data, options)
     }
 
-    @Test("images lie on a canvas in their order, also partly beside it, and the canvas has its color")
+    @Test("Images lie on a canvas in their order, also partly beside it, and the canvas has its color")
     func overlay() throws {
         let (red, green) = (
             try HEIFTestStill.picture(32, 32, [54, 99, 255]), try HEIFTestStill.picture(32, 32, [182, 30, 12])
@@ -36,7 +36,7 @@ struct HEIFCompositionTests {
         #expect(image.hasAlpha && image.pixels[40, 40] == .zero && image.pixels[3, 3].w == 255)
     }
 
-    @Test("tiles of several kinds make a grid too")
+    @Test("Tiles of several kinds make a grid too")
     func mixedGrid() throws {
         let (half, full) = (try HEIFTestStill.picture(), try HEIFTestStill.picture(layout: .full))
         let grid = HEIFTestStill.grid(rows: 1, columns: 2, 60, 32)
@@ -48,7 +48,7 @@ struct HEIFCompositionTests {
         #expect(throws: Never.self) { try decode([HEIFTestStill.derived("grid", grid, from: [2, 3]), half, turned]) }
     }
 
-    @Test("a canvas has the depth and the dynamic range of its images, if they are kept")
+    @Test("A canvas has the depth and the dynamic range of its images, if they are kept")
     func depth() throws {
         let canvas = HEIFTestStill.overlay(background: [0, 0, 0, 65_535], 32, 32, at: [(0, 0)])
         for (bits, transfer, format) in [
@@ -69,7 +69,7 @@ struct HEIFCompositionTests {
         }
     }
 
-    @Test("a canvas of images in standard and in high dynamic range is tone-mapped")
+    @Test("A canvas of images in standard and in high dynamic range is tone-mapped")
     func mixedRange() throws {
         let numbers = [120, 90, 200].map { $0 << 2 }
         let pictures = try [13, 16].map { try HEIFTestStill.picture(32, 32, numbers, bits: 10, transfer: $0) }
@@ -84,7 +84,7 @@ struct HEIFCompositionTests {
         }
     }
 
-    @Test("tiles may have transparency each, all of them or some")
+    @Test("Tiles may have transparency each, all of them or some")
     func transparentTiles() throws {
         let tile = try HEIFTestStill.picture()
         let grid = HEIFTestStill.derived(

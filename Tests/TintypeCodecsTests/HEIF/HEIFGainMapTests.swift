@@ -49,7 +49,7 @@ struct HEIFGainMapTests {
         Data([0, 0, 0, 0, 0, 0x40])
         + TestMovie.numbers([0, 1, 2, 1, 0, 1, 2, 1, 1, 1, 0, 1, 0, 1])
 
-    @Test("a photograph with a description of its gain map is decoded, with its metadata", .capability("COD-54"))
+    @Test("A photograph with a description of its gain map is decoded, with its metadata", .capability("COD-54"))
     func photograph() throws {
         let data = try file(description: Self.description)
         let image = try HEIFCoder().decode(data)
@@ -60,7 +60,7 @@ struct HEIFGainMapTests {
         #expect(info.gainMap == ImageInfo.GainMap(size: PixelSize(width: 32, height: 32), components: 1))
     }
 
-    @Test("a gain map is found with its parameters, and applied", .capability("COD-54", "MET-10"))
+    @Test("A gain map is found with its parameters, and applied", .capability("COD-54", "MET-10"))
     func iso() throws {
         let data = try file(description: Self.description)
         #expect(HEIFGainMap.mayBe(in: data.prefix(data.count - 300)))
@@ -79,7 +79,7 @@ struct HEIFGainMapTests {
     }
 
     @Test(
-        "a gain map is applied where high dynamic range is asked for, also in thumbnails",
+        "A gain map is applied where high dynamic range is asked for, also in thumbnails",
         .capability("COD-18", "COD-54"))
     func asked() throws {
         let data = try file(description: Self.description)
@@ -97,7 +97,7 @@ struct HEIFGainMapTests {
             try !HEIFCoder().decode(data) { ($0.decodeToHDR, $0.keepsColorSpace) = (true, true) }.isHighDynamicRange)
     }
 
-    @Test("an auxiliary image of a camera is a gain map without parameters")
+    @Test("An auxiliary image of a camera is a gain map without parameters")
     func apple() throws {
         let gainMap = try #require(HEIFGainMap(of: file()))
         #expect(gainMap.standard == .apple && gainMap.parameters == nil)
@@ -106,7 +106,7 @@ struct HEIFGainMapTests {
         expectCode(.transformFailed) { try gainMap.applied(to: image) }
     }
 
-    @Test("other files, damage, and descriptions that make no sense are no gain maps, or have no parameters")
+    @Test("Other files, damage, and descriptions that make no sense are no gain maps, or have no parameters")
     func absent() throws {
         #expect(HEIFGainMap(of: Data()) == nil && !HEIFGainMap.mayBe(in: Data([0])))
         #expect(HEIFGainMap(of: HEIFTestStill(items: [try picture(32, 32, 9)]).data) == nil)

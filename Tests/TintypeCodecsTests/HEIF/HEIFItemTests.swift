@@ -28,7 +28,7 @@ struct HEIFItemTests {
 
     // MARK: Refusals
 
-    @Test("images that are made of themselves, alone or in a circle, are damaged")
+    @Test("Images that are made of themselves, alone or in a circle, are damaged")
     func circles() throws {
         let grid = HEIFTestStill.grid(rows: 1, columns: 1, 32, 32)
         let overlay = HEIFTestStill.overlay(background: [0, 0, 0, 65_535], 32, 32, at: [(0, 0)])
@@ -54,7 +54,7 @@ struct HEIFItemTests {
         refuses(.corruptImage, [inner])
     }
 
-    @Test("a file that names one picture very often is over a limit, at once")
+    @Test("A file that names one picture very often is over a limit, at once")
     func manyReferences() throws {
         for count in [300, 2_000, 65_535] {
             let data = HEIFTestStill.overlay(
@@ -73,7 +73,7 @@ struct HEIFItemTests {
         refuses(.limitExceeded, layers + [try HEIFTestStill.picture()])
     }
 
-    @Test("a picture whose transparency is much larger, or whose bytes are used again and again, is over a limit")
+    @Test("A picture whose transparency is much larger, or whose bytes are used again and again, is over a limit")
     func expensiveParts() throws {
         var alpha = try HEIFTestStill.picture(640, 640, [128], layout: .gray, [HEIFTestStill.alphaType])
         alpha.references = [("auxl", [1])]
@@ -101,7 +101,7 @@ struct HEIFItemTests {
         }
     }
 
-    @Test("a grid has tiles of one size that cover it, as many as it says")
+    @Test("A grid has tiles of one size that cover it, as many as it says")
     func grids() throws {
         let tile = try HEIFTestStill.picture()
         func grid(_ rows: UInt8, _ columns: UInt8, _ width: Int, _ height: Int, _ count: Int) -> HEIFTestStill.Item {
@@ -128,7 +128,7 @@ struct HEIFItemTests {
         expectCode(.limitExceeded) { try HEIFCoder().decode(data, options: DecodeOptions(), context: large) }
     }
 
-    @Test("a size that isn't that of the picture, or of nothing, is damage")
+    @Test("A size that isn't that of the picture, or of nothing, is damage")
     func sizes() throws {
         for (width, height) in [(33, 32), (32, 31), (0, 32), (1 << 31, 1 << 31)] {
             var item = try HEIFTestStill.picture()
@@ -137,7 +137,7 @@ struct HEIFItemTests {
         }
     }
 
-    @Test("a property that must be known, and isn't, is no image that can be shown")
+    @Test("A property that must be known, and isn't, is no image that can be shown")
     func essential() throws {
         var item = try HEIFTestStill.picture(32, 32, [100, 128, 128], [TestMovie.box("abcd", Data(count: 4))])
         #expect(throws: Never.self) { try decode([item]) }
@@ -146,7 +146,7 @@ struct HEIFItemTests {
         refuses(.formatNotEnabled, [HEIFTestStill.Item(type: "j2k1", data: Data([0]), properties: [])])
     }
 
-    @Test("places outside of the file, and boxes that claim more than there is, are errors")
+    @Test("Places outside of the file, and boxes that claim more than there is, are errors")
     func places() throws {
         let whole = HEIFTestStill(items: [try HEIFTestStill.picture()]).data
         for type in ["meta", "pitm", "iinf", "infe", "iloc", "iprp", "ipco", "ipma", "hvcC", "ispe", "mdat"] {
@@ -169,7 +169,7 @@ struct HEIFItemTests {
 
     // MARK: Derived images
 
-    @Test("bytes are in the file, in the description, or in another item")
+    @Test("Bytes are in the file, in the description, or in another item")
     func containers() throws {
         var expected: PixelBuffer?
         let plain = try HEIFTestStill.picture()
@@ -189,7 +189,7 @@ struct HEIFItemTests {
         }
     }
 
-    @Test("an identical image is shown as its source is, and then as its own properties say, in their order")
+    @Test("An identical image is shown as its source is, and then as its own properties say, in their order")
     func identity() throws {
         let noise = PlanarNoise(48, 32, .full, bits: 8, seed: 4)
         let pictures = try HEVCTestEncoder(width: 48, height: 32, layout: .full)
@@ -218,7 +218,7 @@ struct HEIFItemTests {
         for y in 0..<12 { for x in 0..<20 { #expect(part[x, y] == turned[x + 8, y + 15]) } }
     }
 
-    @Test("depth isn't transparency, and transparency may have another size")
+    @Test("Depth isn't transparency, and transparency may have another size")
     func auxiliaryImages() throws {
         func alpha(_ width: Int, _ height: Int, _ name: String) throws -> HEIFTestStill.Item {
             var item = try HEIFTestStill.picture(
@@ -238,7 +238,7 @@ struct HEIFItemTests {
         }
     }
 
-    @Test("images that are shown by themselves are pages, the primary one first", .capability("COD-61"))
+    @Test("Images that are shown by themselves are pages, the primary one first", .capability("COD-61"))
     func pages() throws {
         let colors = [[50, 128, 128], [100, 128, 128], [150, 128, 128], [200, 128, 128], [220, 128, 128]]
         var items = try colors.map { try HEIFTestStill.picture(32, 32, $0) }
@@ -259,7 +259,7 @@ struct HEIFItemTests {
     }
 
     #if AVIF
-    @Test("pictures of AV1 in a HEIF file are those of an AVIF file")
+    @Test("Pictures of AV1 in a HEIF file are those of an AVIF file")
     func av1() throws {
         let image = try RasterSamples.gradient(64, 48)
         var data = try AVIFCoder().encode(image, as: .avif, options: EncodeOptions())

@@ -69,7 +69,7 @@ struct HEIFOrientationTests {
     }
 
     @Test(
-        "cropping, rotation, and mirroring do what the format says in all 24 combinations, whatever Exif says",
+        "Cropping, rotation, and mirroring do what the format says in all 24 combinations, whatever Exif says",
         arguments: [nil, 1, 3, 6, 8])
     func combinations(exif: UInt8?) throws {
         for (crops, quarters, leftRight) in Self.combinations {
@@ -81,7 +81,7 @@ struct HEIFOrientationTests {
         }
     }
 
-    @Test("they apply in the order in which they are listed")
+    @Test("They apply in the order in which they are listed")
     func orders() throws {
         for quarters in UInt8(0)..<4 {
             for leftRight in [false, true] {

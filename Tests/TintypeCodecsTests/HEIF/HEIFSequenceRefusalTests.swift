@@ -15,7 +15,7 @@ struct HEIFSequenceRefusalTests {
         TestMovie(tracks: [HEIFTestSequence.track(try KnownPictures.encode(frames), change)])
     }
 
-    @Test("limits and cancellation are kept, and a file that is cut says so")
+    @Test("Limits and cancellation are kept, and a file that is cut says so")
     func refusals() throws {
         let movie = try movie()
         TraitCoderChecks.expectLimits(coder, movie.data)
@@ -29,7 +29,7 @@ struct HEIFSequenceRefusalTests {
         expectCode(.limitExceeded) { try coder.info(of: movie.data, context: context) }
     }
 
-    @Test("of a file that is cut the whole frames come on request, and its header is known")
+    @Test("Of a file that is cut the whole frames come on request, and its header is known")
     func partial() throws {
         for settings in [[:], ["bframes": "3", "b-adapt": "0", "keyint": "9"]] {
             let pictures = try KnownPictures.encode(8, settings)
@@ -49,7 +49,7 @@ struct HEIFSequenceRefusalTests {
         }
     }
 
-    @Test("frames come while the file arrives, and the end is what the whole file gives", arguments: [true, false])
+    @Test("Frames come while the file arrives, and the end is what the whole file gives", arguments: [true, false])
     func progressive(movesForward: Bool) throws {
         let pictures = try KnownPictures.encode(8, movesForward ? [:] : ["bframes": "2", "b-adapt": "0"])
         let data = TestMovie(tracks: [HEIFTestSequence.track(pictures)]).data
@@ -69,7 +69,7 @@ struct HEIFSequenceRefusalTests {
     }
 
     @Test(
-        "frames that have arrived are decoded before the others are there", .capability("AIV-05"),
+        "Frames that have arrived are decoded before the others are there", .capability("AIV-05"),
         arguments: [true, false])
     func arriving(movesForward: Bool) throws {
         let pictures = try KnownPictures.encode(8, movesForward ? [:] : ["bframes": "2", "b-adapt": "0"])
@@ -96,12 +96,12 @@ struct HEIFSequenceRefusalTests {
         #expect(shown == 8 && steps > 2)
     }
 
-    @Test("damage ends in an image or an error")
+    @Test("Damage ends in an image or an error")
     func damage() throws {
         try coder.survives(damageTo: try movie(4).data, cases: 400, seed: 31)
     }
 
-    @Test("a frame that is missing or cannot be decoded is an error, not another frame in its place")
+    @Test("A frame that is missing or cannot be decoded is an error, not another frame in its place")
     func missingFrame() throws {
         let empty = try movie { $0.samples[2] = Data() }
         expectCode(.corruptImage) { try coder.decode(empty.data).decodingAllFrames() }
@@ -116,7 +116,7 @@ struct HEIFSequenceRefusalTests {
         expectCode(.corruptImage) { try coder.decode(orphan.data).decodingAllFrames() }
     }
 
-    @Test("what the parameter sets say of the size is compared with the limits before it is believed")
+    @Test("What the parameter sets say of the size is compared with the limits before it is believed")
     func parameterSets() throws {
         let pictures = try KnownPictures.encode(2)
         let index = try #require(pictures.sets.firstIndex { ($0.first ?? 0) >> 1 & 63 == 33 })
@@ -146,7 +146,7 @@ struct HEIFSequenceRefusalTests {
         expectCode(.corruptImage) { try coder.decode(TestMovie(tracks: [inBand]).data).decodingAllFrames() }
     }
 
-    @Test("fragments, other codings and files without images are named, and a still image beside them is read")
+    @Test("Fragments, other codings and files without images are named, and a still image beside them is read")
     func unreadable() throws {
         let still = try coder.encode(try RasterSamples.gradient(32, 16), as: .heic, options: EncodeOptions())
         var fragments = try movie { ($0.samples, $0.delays, $0.syncSamples) = ([], [], nil) }
@@ -166,7 +166,7 @@ struct HEIFSequenceRefusalTests {
         }
     }
 
-    @Test("a file with a still image and a sequence moves; one frame is no sequence beside a still image")
+    @Test("A file with a still image and a sequence moves; one frame is no sequence beside a still image")
     func besideStill() throws {
         let still = try coder.encode(try RasterSamples.gradient(32, 16), as: .heic, options: EncodeOptions())
         func image(_ frames: Int) throws -> Image {
@@ -182,7 +182,7 @@ struct HEIFSequenceRefusalTests {
         #expect(alone.size == KnownPictures.size && !alone.isAnimated)
     }
 
-    @Test("the frame decoder of a still image gives it once, and again after going back")
+    @Test("The frame decoder of a still image gives it once, and again after going back")
     func stillFrames() throws {
         let still = try coder.encode(try RasterSamples.gradient(32, 16), as: .heic, options: EncodeOptions())
         let image = try coder.decode(still)

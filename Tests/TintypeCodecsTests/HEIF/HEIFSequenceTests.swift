@@ -59,7 +59,7 @@ struct HEIFSequenceTests {
         TestMovie(tracks: [HEIFTestSequence.track(pictures, change)]).data
     }
 
-    @Test("every frame of a sequence comes, with its duration, and plays for ever", .capability("COD-07", "COD-42"))
+    @Test("Every frame of a sequence comes, with its duration, and plays for ever", .capability("COD-07", "COD-42"))
     func frames() throws {
         let pictures = try KnownPictures.encode(10)
         let data = file(pictures) {
@@ -79,7 +79,7 @@ struct HEIFSequenceTests {
         #expect(first.frames == [ImageFrame(pixels: image.pixels)])
     }
 
-    @Test("frames that are decoded in another order than shown come as they are shown")
+    @Test("Frames that are decoded in another order than shown come as they are shown")
     func reordered() throws {
         let pictures = try KnownPictures.encode(
             12, ["bframes": "3", "b-adapt": "0", "keyint": "6", "min-keyint": "6", "b-pyramid": "1"])
@@ -93,7 +93,7 @@ struct HEIFSequenceTests {
         try expectSeeking(data, image)
     }
 
-    @Test("frames that lead a sync sample are decoded from the one before")
+    @Test("Frames that lead a sync sample are decoded from the one before")
     func openGroups() throws {
         let pictures = try KnownPictures.encode(
             14, ["bframes": "2", "b-adapt": "0", "keyint": "5", "min-keyint": "5", "open-gop": "1"])
@@ -122,7 +122,7 @@ struct HEIFSequenceTests {
     }
 
     @Test(
-        "all layouts of chroma, of 8 to 12 bits", arguments: [HEVCTestEncoder.Layout.gray, .half, .halfWidth, .full],
+        "All layouts of chroma, of 8 to 12 bits", arguments: [HEVCTestEncoder.Layout.gray, .half, .halfWidth, .full],
         [8, 10, 12])
     func layouts(layout: HEVCTestEncoder.Layout, bits: Int) throws {
         let data = file(try KnownPictures.encode(2, layout: layout, bits: bits))
@@ -133,7 +133,7 @@ struct HEIFSequenceTests {
         }
     }
 
-    @Test("parameter sets may stand before the first frame instead of in the header")
+    @Test("Parameter sets may stand before the first frame instead of in the header")
     func parameterSetsInBand() throws {
         let pictures = try KnownPictures.encode(3)
         let sets = pictures.sets.reduce(into: Data()) { $0 += TestMovie.number($1.count) + $1 }
@@ -148,7 +148,7 @@ struct HEIFSequenceTests {
         expectCode(.corruptImage) { try coder.info(without) }
     }
 
-    @Test("the file says what the colours are, else the pictures do")
+    @Test("The file says what the colors are, else the pictures do")
     func coding() throws {
         let stated = try KnownPictures.encode(2, ["colormatrix": "bt709", "range": "full", "colorprim": "bt709"])
         let own = try coder.decode(file(stated))
@@ -179,7 +179,7 @@ struct HEIFSequenceTests {
         #expect(deep.frames == image.frames && deep.pixels.format == .rgba8 && !deep.isHighDynamicRange)
     }
 
-    @Test("the matrix of the track turns the frames")
+    @Test("The matrix of the track turns the frames")
     func orientation() throws {
         let pictures = try KnownPictures.encode(2)
         let upright = try coder.decode(file(pictures)).frames[1].pixels
@@ -200,7 +200,7 @@ struct HEIFSequenceTests {
         #expect(right[0, 0] == upright[0, upright.height - 1] && right[right.width - 1, 0] == upright[0, 0])
     }
 
-    @Test("an edit list says how often the sequence plays", .capability("COD-42"))
+    @Test("An edit list says how often the sequence plays", .capability("COD-42"))
     func loops() throws {
         let pictures = try KnownPictures.encode(3)
         func loopCount(_ flags: Int, _ durations: [Int], of duration: Int?) throws -> Int? {
@@ -219,7 +219,7 @@ struct HEIFSequenceTests {
         #expect(try coder.decode(file(pictures) { $0.edits = (0, [120]) }).loopCount == 1)
     }
 
-    @Test("transparency comes from the track beside, straight or multiplied")
+    @Test("Transparency comes from the track beside, straight or multiplied")
     func transparency() throws {
         let pictures = try KnownPictures.encode(4)
         let alpha = try HEVCTestEncoder(
@@ -251,7 +251,7 @@ struct HEIFSequenceTests {
                 for component in 0..<3 {
                     let product = Double(color[component]) * Double(value) / 255
                     #expect(abs(Double(pixel[component]) - product) <= 0.51)
-                    // Colours that are multiplied already stay, as far as alpha lets them.
+                    // Colors that are multiplied already stay, as far as alpha lets them.
                     #expect(abs(Int(other[component]) - min(Int(color[component]), value)) <= 1)
                 }
             }
@@ -268,7 +268,7 @@ struct HEIFSequenceTests {
         expectCode(.corruptImage) { try coder.decode(data) }
     }
 
-    @Test("a clean aperture is cut out")
+    @Test("A clean aperture is cut out")
     func aperture() throws {
         let pictures = try KnownPictures.encode(2)
         // 31 by 21 pixels, whose middle is (-3.5, 2.5) off: from column 13, row 16 on.
@@ -283,7 +283,7 @@ struct HEIFSequenceTests {
         #expect(try coder.info(odd).size == KnownPictures.size)
     }
 
-    @Test("thumbnails fit the box")
+    @Test("Thumbnails fit the box")
     func thumbnails() throws {
         let data = file(try KnownPictures.encode(3))
         try TraitCoderChecks.expectThumbnails(coder, data)

@@ -70,7 +70,7 @@ struct HEIFStillTests {
     }
 
     @Test(
-        "a damaged picture is refused, or shows the same each time: no memory that was never written",
+        "A damaged picture is refused, or shows the same each time: no memory that was never written",
         arguments: [[:], ["lossless": "0", "sao": "1", "qp": "30"]])
     func damage(settings: [String: String]) throws {
         let noise = PlanarNoise(96, 80, .half, bits: 8, seed: 3)
@@ -97,7 +97,7 @@ struct HEIFStillTests {
     }
 
     @Test(
-        "chroma that pixels share is interpolated, in one picture and across the tiles of a grid", arguments: [8, 10])
+        "Chroma that pixels share is interpolated, in one picture and across the tiles of a grid", arguments: [8, 10])
     func chroma(bits: Int) throws {
         for layout in [PlanarPicture.Chroma.half, .halfWidth, .full] {
             let noise = PlanarNoise(96, 80, layout, bits: bits, seed: UInt64(bits))
@@ -108,7 +108,7 @@ struct HEIFStillTests {
         }
     }
 
-    @Test("sample-adaptive offset is applied, to pictures and to sequences")
+    @Test("Sample-adaptive offset is applied, to pictures and to sequences")
     func adaptiveOffset() throws {
         // Edges that a coarse quantizer makes waves around, which the offset reduces.
         func number(_ plane: Int, _ x: Int, _ y: Int) -> Int { plane > 0 ? 128 : (x / 7 + y / 5) % 2 == 0 ? 60 : 190 }
@@ -133,13 +133,13 @@ struct HEIFStillTests {
         #expect(try error(sao: true) < error(sao: false))
     }
 
-    @Test("a gray picture of limited range reaches black and white")
+    @Test("A gray picture of limited range reaches black and white")
     func gray() throws {
         let noise = PlanarNoise(64, 64, .none, bits: 8, seed: 5)
         noise.expectColors(try HEIFCoder().decode(try file(noise)).pixels, matrix: 1, isFullRange: false)
     }
 
-    @Test("cropping, rotation, and mirroring come in this order, and transparency goes with them")
+    @Test("Cropping, rotation, and mirroring come in this order, and transparency goes with them")
     func transformations() throws {
         let noise = PlanarNoise(96, 80, .half, bits: 8, seed: 6)
         let whole = try HEIFCoder().decode(try file(noise, alpha: 128))
@@ -188,7 +188,7 @@ struct HEIFStillTests {
     }
 
     @Test(
-        "a picture whose slices end before it does is damaged, in a still image and in a sequence", arguments: [8, 10])
+        "A picture whose slices end before it does is damaged, in a still image and in a sequence", arguments: [8, 10])
     func missingBlocks(bits: Int) throws {
         let noise = PlanarNoise(96, 144, .half, bits: bits, seed: 9)
         func encode(height: Int, _ settings: [String: String]) throws -> HEVCTestEncoder.Output {
@@ -217,7 +217,7 @@ struct HEIFStillTests {
         }
     }
 
-    @Test("a grid whose tiles are missing, damaged, or of two sizes is refused")
+    @Test("A grid whose tiles are missing, damaged, or of two sizes is refused")
     func damagedGrids() throws {
         let noise = PlanarNoise(96, 80, .half, bits: 8, seed: 7)
         let data = try file(noise, tile: PixelSize(width: 48, height: 40))

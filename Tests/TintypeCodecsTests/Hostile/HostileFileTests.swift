@@ -33,7 +33,7 @@ struct HostileFileTests {
     }
 
     @Test(
-        "the harmless file of each kind decodes, whole and as a thumbnail", .capability("COD-60"), arguments: Self.files
+        "The harmless file of each kind decodes, whole and as a thumbnail", .capability("COD-60"), arguments: Self.files
     )
     func harmless(file: HostileFile) throws {
         let coder = try #require(Self.coder(for: file))
@@ -49,7 +49,7 @@ struct HostileFileTests {
     }
 
     @Test(
-        "a hostile file of each kind is refused with the limit that it exceeds", .capability("COD-60"),
+        "A hostile file of each kind is refused with the limit that it exceeds", .capability("COD-60"),
         arguments: Self.files
     )
     func hostile(file: HostileFile) throws {
@@ -65,7 +65,7 @@ struct HostileFileTests {
         }
     }
 
-    @Test("writes the files for a script", .enabled(if: Self.folder != nil))
+    @Test("Writes the files for a script", .enabled(if: Self.folder != nil))
     func write() throws {
         let folder = try #require(Self.folder)
         try HostileFile.write(to: folder)

@@ -34,7 +34,7 @@ struct PageTests {
         return document.data
     }
 
-    @Test("each page of a TIFF decodes by its index, and the header tells their number", .capability("COD-61"))
+    @Test("Each page of a TIFF decodes by its index, and the header tells their number", .capability("COD-61"))
     func tiffPages() throws {
         let data = tiff([10, 20, 30])
         let coder = TIFFCoder()
@@ -44,7 +44,7 @@ struct PageTests {
         }
     }
 
-    @Test("the header of a TIFF is complete when its last page has arrived", .capability("COD-61"))
+    @Test("The header of a TIFF is complete when its last page has arrived", .capability("COD-61"))
     func arrivingPages() throws {
         let data = tiff([10, 20, 30])
         #expect(try TIFFCoder().info(data).isComplete)
@@ -52,7 +52,7 @@ struct PageTests {
         #expect(!start.isComplete && start.pageCount == 2)
     }
 
-    @Test("a chain of pages that leads back to itself ends", .capability("COD-61"))
+    @Test("A chain of pages that leads back to itself ends", .capability("COD-61"))
     func circle() throws {
         var data = tiff([10, 20])
         // The second page is followed by the first.
@@ -62,7 +62,7 @@ struct PageTests {
         #expect(try TIFFCoder().decode(data) { $0.page = 1 }.pixels[0, 0].x == 20)
     }
 
-    @Test("each page of a PDF decodes by its index", .capability("COD-61"))
+    @Test("Each page of a PDF decodes by its index", .capability("COD-61"))
     func pdfPages() throws {
         let coder = PDFCoder()
         #expect(try coder.info(pdf).pageCount == 2)
@@ -71,7 +71,7 @@ struct PageTests {
     }
 
     @Test(
-        "a page out of range is an error that tells the number of pages", .capability("COD-61"),
+        "A page out of range is an error that tells the number of pages", .capability("COD-61"),
         arguments: [-1, 7, .max])
     func range(page: Int) throws {
         let documents: [(any ImageCoder, Data, String)] = [

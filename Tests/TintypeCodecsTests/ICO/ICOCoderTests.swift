@@ -44,14 +44,14 @@ struct ICOCoderTests {
         bitmap(2, 1, bits: 24, [0, 255, 0, 0, 0, 255, 0, 0] + [0b0100_0000, 0, 0, 0])
     }
 
-    @Test("the mask makes pixels transparent, in icons and in cursors", arguments: [1, 2])
+    @Test("The mask makes pixels transparent, in icons and in cursors", arguments: [1, 2])
     func mask(type: Int) throws {
         let image = try coder.decode(icon(type: type, [(2, 24, masked)]))
         #expect(image.size == PixelSize(width: 2, height: 1) && image.format == .ico && image.hasAlpha)
         #expect(image.pixels[0, 0] == green && image.pixels[1, 0] == clear)
     }
 
-    @Test("an icon without a mask is opaque, also before another image; half a mask is missing the rest")
+    @Test("An icon without a mask is opaque, also before another image; half a mask is missing the rest")
     func noMask() throws {
         let bare = bitmap(2, 1, bits: 24, [0, 255, 0, 0, 0, 255, 0, 0])
         let small = bitmap(1, 1, bits: 24, [255, 0, 0, 0] + [0xFF, 0xFF, 0xFF, 0xFF])
@@ -63,7 +63,7 @@ struct ICOCoderTests {
         expectCode(.truncatedImage) { try coder.decode(wide) }
     }
 
-    @Test("the rows of a mask have whole words, or whole bytes if the stated length says so, as Pillow writes them")
+    @Test("The rows of a mask have whole words, or whole bytes if the stated length says so, as Pillow writes them")
     func packedMask() throws {
         let pixels = [UInt8](repeating: 0, count: 9 * 3 + 1)
         // The mask hides the last of nine pixels in the upper row.
@@ -86,7 +86,7 @@ struct ICOCoderTests {
         #expect(opaque.pixels[0, 0] == red && opaque.pixels[1, 0] == clear)
     }
 
-    @Test("the largest image is taken, and of equal ones the one with most bits")
+    @Test("The largest image is taken, and of equal ones the one with most bits")
     func choice() throws {
         func single(_ color: [UInt8]) -> [UInt8] { bitmap(1, 1, bits: 32, color + [0, 0, 0, 0]) }
         let data = icon([
@@ -95,7 +95,7 @@ struct ICOCoderTests {
         #expect(try coder.decode(data).pixels[0, 0] == green)
     }
 
-    @Test("an image in the PNG format goes to the coder for it")
+    @Test("An image in the PNG format goes to the coder for it")
     func png() throws {
         let data = icon([(2, 24, masked), (256, 32, [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A])])
         let image = try coder.decode(data)
@@ -103,7 +103,7 @@ struct ICOCoderTests {
         #expect(try coder.info(data).format == .ico)
     }
 
-    @Test("thumbnails, cut files and damage")
+    @Test("Thumbnails, cut files and damage")
     func hostile() throws {
         let data = icon([(2, 24, masked)])
         let small = try coder.decode(data) { $0.thumbnailSize = PixelSize(width: 1, height: 1) }

@@ -29,7 +29,7 @@ struct SampleTableTests {
             + (offsets ?? TestMovie.list("stco", (0..<count).map { 1_000 * $0 }, fieldsPerEntry: 1))
     }
 
-    @Test("samples lie behind each other in their chunks", arguments: [1, 2, 3, 7, 100], [false, true])
+    @Test("Samples lie behind each other in their chunks", arguments: [1, 2, 3, 7, 100], [false, true])
     func chunks(perChunk: Int, has64BitOffsets: Bool) throws {
         var track = track(7)
         track.samplesPerChunk = perChunk
@@ -44,7 +44,7 @@ struct SampleTableTests {
         #expect(table.durations == track.delays && table.order == Array(0..<7))
     }
 
-    @Test("offsets change the order of showing, negative ones too; durations are the times between")
+    @Test("Offsets change the order of showing, negative ones too; durations are the times between")
     func order() throws {
         var track = track(4)
         track.delays = [10, 10, 10, 10]
@@ -58,7 +58,7 @@ struct SampleTableTests {
         #expect((0..<4).map(table.decodingStart(forRank:)) == [0, 0, 0, 3])
     }
 
-    @Test("what is shown before a sync sample that it is decoded behind is decoded from the one before")
+    @Test("What is shown before a sync sample that it is decoded behind is decoded from the one before")
     func leading() throws {
         var track = track(4)
         track.delays = [10, 10, 10, 10]
@@ -70,7 +70,7 @@ struct SampleTableTests {
         #expect((0..<4).map(table.decodingStart(forRank:)) == [0, 0, 0, 1])
     }
 
-    @Test("sizes of one value, and of 4, 8 and 16 bits")
+    @Test("Sizes of one value, and of 4, 8 and 16 bits")
     func sizes() throws {
         let one = TestMovie.box("stsz", TestMovie.numbers([0, 77, 3]))
         #expect(try table(contents(sizes: one, count: 3)).samples.map(\.bytes.count) == [77, 77, 77])
@@ -85,7 +85,7 @@ struct SampleTableTests {
         expectCode(.corruptImage) { try table(contents(sizes: odd, count: 3)) }
     }
 
-    @Test("a count that no memory could hold is over the limit, and a list that is too short is damage")
+    @Test("A count that no memory could hold is over the limit, and a list that is too short is damage")
     func counts() throws {
         let endless = TestMovie.box("stsz", TestMovie.numbers([0, 1, 0xFFFF_FFFF]))
         expectCode(.limitExceeded) { try table(contents(sizes: endless, count: 1)) }
@@ -101,7 +101,7 @@ struct SampleTableTests {
         expectCode(.corruptImage) { try table(contents(sizes: one, count: 3, offsets: far)) }
     }
 
-    @Test("samples coded in several ways are refused")
+    @Test("Samples coded in several ways are refused")
     func descriptions() throws {
         let sizes = TestMovie.box("stsz", TestMovie.numbers([0, 5, 1]))
         let table = TestMovie.list("stts", [1, 10], fieldsPerEntry: 2) + sizes
@@ -110,7 +110,7 @@ struct SampleTableTests {
         expectCode(.formatNotEnabled) { try self.table(table + chunks) }
     }
 
-    @Test("random damage ends in a table or an error")
+    @Test("Random damage ends in a table or an error")
     func damage() throws {
         var track = track(20)
         track.offsets = (0..<20).map { $0 % 3 * 10 }

@@ -36,7 +36,7 @@ struct JPEGDecodeTests {
         #expect(try coder.info(of: data, context: context).orientation == orientation)
     }
 
-    @Test("with JFIF and Exif the orientation is applied once", .capability("COD-51"))
+    @Test("With JFIF and Exif the orientation is applied once", .capability("COD-51"))
     func jfifAndExif() throws {
         // The encoder writes JFIF; the Exif segment is put before it, and behind it.
         let plain = try encoded(RasterSamples.quarters(32, 48))
@@ -109,7 +109,7 @@ struct JPEGDecodeTests {
         #expect(JPEGScale.eighths(from: source, to: larger, isFast: true, isProgressive: false) == 2)
     }
 
-    @Test("gray is decoded to RGB", .capability("COD-52"))
+    @Test("Gray is decoded to RGB", .capability("COD-52"))
     func gray() throws {
         let image = try coder.decode(
             HandmadeJPEG(values: [77]).data, options: DecodeOptions(), context: context)

@@ -16,7 +16,7 @@ struct JPEGEncodeTests {
             coder.encode(image, as: .jpeg, options: options), options: DecodeOptions(), context: context)
     }
 
-    @Test("quality decides how near the pixels come, and how large the file is", .capability("COD-22"))
+    @Test("Quality decides how near the pixels come, and how large the file is", .capability("COD-22"))
     func quality() throws {
         let source = try RasterSamples.gradient(128, 96)
         let good = try coder.encode(source, as: .jpeg, options: EncodeOptions(quality: 0.95))
@@ -37,7 +37,7 @@ struct JPEGEncodeTests {
         #expect(try roundTrip(source, options).pixels == baseline.pixels)
     }
 
-    @Test("Colour has its full resolution from a quality of 0.95 on")
+    @Test("Color has its full resolution from a quality of 0.95 on")
     func subsampling() throws {
         let source = try RasterSamples.gradient(32, 32)
         for (quality, sampling) in [(0.95, UInt8(0x11)), (0.9, 0x22)] {
@@ -47,7 +47,7 @@ struct JPEGEncodeTests {
         }
     }
 
-    @Test("transparent pixels are laid on the background", .capability("COD-23"))
+    @Test("Transparent pixels are laid on the background", .capability("COD-23"))
     func background() throws {
         let source = try RasterSamples.image(16, 16, hasAlpha: true) { _, _ in SIMD4(64, 0, 0, 128) }
         var options = EncodeOptions(quality: 1)
@@ -56,7 +56,7 @@ struct JPEGEncodeTests {
         #expect(RasterSamples.distance(try roundTrip(source, options).pixels[8, 8], SIMD4(64, 0, 0, 255)) <= 2)
     }
 
-    @Test("the file fits into the bytes with the best quality that does", .capability("COD-25"))
+    @Test("The file fits into the bytes with the best quality that does", .capability("COD-25"))
     func maximumBytes() throws {
         var generator = SeededRandom(seed: 3)
         let source = try RasterSamples.image(64, 64) { _, _ in
@@ -73,7 +73,7 @@ struct JPEGEncodeTests {
         }
     }
 
-    @Test("the image is shrunk into the box first", .capability("COD-24"))
+    @Test("The image is shrunk into the box first", .capability("COD-24"))
     func maximumSize() throws {
         var options = EncodeOptions()
         options.maximumSize = PixelSize(width: 40, height: 40)

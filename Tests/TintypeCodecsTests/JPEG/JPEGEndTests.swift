@@ -26,7 +26,7 @@ struct JPEGEndTests {
     ]
 
     @Test(
-        "a picture whose scans are all there is whole, without its end and before bytes of any kind",
+        "A picture whose scans are all there is whole, without its end and before bytes of any kind",
         .capability("COD-12"), arguments: trailers)
     func trailer(bytes: [UInt8]) throws {
         for isProgressive in [true, false] {
@@ -40,7 +40,7 @@ struct JPEGEndTests {
         }
     }
 
-    @Test("a progressive picture whose last scan is missing is cut, and one that is damaged before it says so")
+    @Test("A progressive picture whose last scan is missing is cut, and one that is damaged before it says so")
     func missingScan() throws {
         let data = try coder.encode(
             RasterSamples.gradient(120, 90), as: .jpeg, options: EncodeOptions(progressive: true))
@@ -51,7 +51,7 @@ struct JPEGEndTests {
         }
     }
 
-    @Test("a progressive picture is damaged when a later scan refers to a table that the file lacks")
+    @Test("A progressive picture is damaged when a later scan refers to a table that the file lacks")
     func missingTable() throws {
         let data = try coder.encode(
             RasterSamples.gradient(120, 90), as: .jpeg, options: EncodeOptions(progressive: true))
@@ -68,7 +68,7 @@ struct JPEGEndTests {
         expectCode(.corruptImage) { try coder.decode(odd) { $0.allowsPartialImage = true } }
     }
 
-    @Test("bytes between the beginning and the first segment are skipped", .capability("FMT-01"))
+    @Test("Bytes between the beginning and the first segment are skipped", .capability("FMT-01"))
     func junk() throws {
         let data = try coder.encode(RasterSamples.gradient(40, 30), as: .jpeg)
         for junk in [[0x00, 0x09], Array("junk".utf8), [0xFF, 0xFF]] as [[UInt8]] {

@@ -10,7 +10,7 @@ import TintypeTesting
 struct JPEGScansTests {
     let context = ProcessingContext()
 
-    /// A progressive file: with colours at half the resolution below a quality of 0.95.
+    /// A progressive file: with colors at half the resolution below a quality of 0.95.
     private func file(_ width: Int, _ height: Int, quality: Double = 0.9) throws -> Data {
         var options = EncodeOptions()
         options.progressive = true
@@ -41,7 +41,7 @@ struct JPEGScansTests {
         #expect(try thumbnail(data, side).pixels == thumbnail(data, side, skips: false).pixels)
     }
 
-    @Test("At an eighth of the size, means are all that is decoded, and of smaller colours what they have more")
+    @Test("At an eighth of the size, means are all that is decoded, and of smaller colors what they have more")
     func eighth() throws {
         for (quality, keepsColors) in [(0.9, true), (0.97, false)] {
             let data = try file(64, 64, quality: quality)
@@ -74,7 +74,7 @@ struct JPEGScansTests {
 
     @Test("A refinement that is needed keeps what it refines, of the same component alone")
     func refinements() throws {
-        // Luminance: 1 to 5 to the third bit, 6 to 63 to the third, then all to the second; one colour likewise.
+        // Luminance: 1 to 5 to the third bit, 6 to 63 to the third, then all to the second; one color likewise.
         let data = Self.file([
             ([1, 2], 0, 0, 0), ([1], 1, 5, 0x03), ([1], 6, 63, 0x03), ([1], 1, 63, 0x32), ([1], 1, 63, 0x21),
             ([2], 1, 63, 0x01), ([2], 1, 63, 0x10),

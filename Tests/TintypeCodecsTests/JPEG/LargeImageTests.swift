@@ -19,7 +19,7 @@ struct LargeImageTests {
     }
 
     @Test(
-        "a thumbnail of 10,000×10,000 pixels takes a small part of a budget of 64 MB, on every way",
+        "A thumbnail of 10,000×10,000 pixels takes a small part of a budget of 64 MB, on every way",
         .capability("3.1", "COD-35"))
     func budget() throws {
         let data = try gray(10_000)

@@ -29,12 +29,12 @@ struct JXLCoderTests {
         return try #require(Image(frames: frames)).with { $0.loopCount = loopCount }
     }
 
-    @Test("without loss every pixel comes back, also the translucent ones")
+    @Test("Without loss every pixel comes back, also the translucent ones")
     func lossless() throws {
         try TraitCoderChecks.expectLossless(coder, .jxl)
     }
 
-    @Test("a frame larger than the image is cropped, and counts in the limits")
+    @Test("A frame larger than the image is cropped, and counts in the limits")
     func largeFrame() throws {
         let data = try Self.cropped()
         let image = try coder.decode(data)
@@ -82,14 +82,14 @@ struct JXLCoderTests {
         return Data(bytes.prefix(written))
     }
 
-    @Test("with loss the picture is close, quality costs bytes, and a limit of bytes is kept")
+    @Test("With loss the picture is close, quality costs bytes, and a limit of bytes is kept")
     func lossy() throws {
         try TraitCoderChecks.expectLossy(
             coder, .jxl, try RasterSamples.gradient(120, 90), psnr: 38, tooFew: 20)
     }
 
     @Test(
-        "frames, durations and the loop count come back, again after going back", .capability("COD-42"),
+        "Frames, durations and the loop count come back, again after going back", .capability("COD-42"),
         arguments: [0, 1, 7])
     func animationRoundTrip(loopCount: Int) throws {
         let image = try animation(loopCount: loopCount)
@@ -106,7 +106,7 @@ struct JXLCoderTests {
         #expect(try decoder.nextFrame() == nil)
     }
 
-    @Test("the frames before the one in which an animation is cut are given, and that one is an error")
+    @Test("The frames before the one in which an animation is cut are given, and that one is an error")
     func partialAnimation() throws {
         let image = try animation()
         let cut = Data(try encode(image).dropLast(4))
@@ -125,7 +125,7 @@ struct JXLCoderTests {
         }
     }
 
-    @Test("of a still image that is cut there is a partial image, without rests of other images", .capability("3.8"))
+    @Test("Of a still image that is cut there is a partial image, without rests of other images", .capability("3.8"))
     func partialStill() throws {
         let data = try encode(try large(), lossless: false)
         let cut = Data(data.prefix(data.count * 2 / 3))
@@ -148,7 +148,7 @@ struct JXLCoderTests {
     }
 
     @Test(
-        "while a large image arrives its previews come nearer, and the end is exactly the image", .capability("COD-02"),
+        "While a large image arrives its previews come nearer, and the end is exactly the image", .capability("COD-02"),
         arguments: [false, true])
     func progressive(lossless: Bool) throws {
         let data = try encode(try large(), lossless: lossless)
@@ -167,7 +167,7 @@ struct JXLCoderTests {
         #expect(try decoder.finish().pixels == whole.pixels)
     }
 
-    @Test("a colour profile is written, and converted to sRGB when it is read", arguments: [true, false])
+    @Test("A color profile is written, and converted to sRGB when it is read", arguments: [true, false])
     func profile(lossless: Bool) throws {
         let profile = try #require(CodePoints(primaries: 12, transfer: 13).profile)
         let orange = SIMD4<UInt8>(200, 100, 50, 255)
@@ -176,12 +176,12 @@ struct JXLCoderTests {
             $0.hasAlpha = false
         }
         let converted = try coder.decode(try encode(image, lossless: lossless, quality: 1)).pixels[3, 3]
-        // Display P3 is wider: the same numbers are a stronger colour.
+        // Display P3 is wider: the same numbers are a stronger color.
         #expect(converted.x > 205 && converted.z < 45)
     }
 
     @Test(
-        "a profile that libjxl cannot write is no error: the colors become sRGB", .capability("COD-46"),
+        "A profile that libjxl cannot write is no error: the colors become sRGB", .capability("COD-46"),
         arguments: [true, false])
     func profileThatLibjxlRefuses(lossless: Bool) throws {
         let profile = try ProfileSamples.withoutGreen()
@@ -198,12 +198,12 @@ struct JXLCoderTests {
         #expect(decoded.colorSpace == .sRGB)
     }
 
-    @Test("thumbnails fit the box")
+    @Test("Thumbnails fit the box")
     func thumbnails() throws {
         try TraitCoderChecks.expectThumbnails(coder, try encode(try RasterSamples.gradient(150, 280)))
     }
 
-    @Test("limits and cancellation are kept, and a file that is cut says so")
+    @Test("Limits and cancellation are kept, and a file that is cut says so")
     func refusals() throws {
         let data = try encode(try RasterSamples.gradient(64, 64))
         TraitCoderChecks.expectLimits(coder, data)
@@ -214,7 +214,7 @@ struct JXLCoderTests {
         expectCode(.limitExceeded) { try coder.decode(moving, options: DecodeOptions(), context: context) }
     }
 
-    @Test("damage ends in an image or an error")
+    @Test("Damage ends in an image or an error")
     func damage() throws {
         try coder.survives(damageTo: try encode(try RasterSamples.translucent(40, 30)), cases: 300, seed: 31)
         try coder.survives(damageTo: try encode(try animation()), cases: 200, seed: 32)

@@ -16,7 +16,7 @@ struct ExifEditorTests {
         }
     }
 
-    @Test("orientation, size and thumbnail change, and nothing else", .capability("COD-47"), arguments: [true, false])
+    @Test("Orientation, size and thumbnail change, and nothing else", .capability("COD-47"), arguments: [true, false])
     func upright(isLittleEndian: Bool) {
         let size = PixelSize(width: 123, height: 45)
         var source = HandmadeExif(orientation: 6, thumbnail: thumbnail, isLittleEndian: isLittleEndian)
@@ -28,7 +28,7 @@ struct ExifEditorTests {
         #expect(source.data.uprightExif(of: size) == source.data)
     }
 
-    @Test("a thumbnail in front of what is kept is overwritten, not cut off")
+    @Test("A thumbnail in front of what is kept is overwritten, not cut off")
     func thumbnailInFront() throws {
         // The second directory comes first, and its picture in front of the first one's maker.
         func number(_ value: Int, _ count: Int) -> [UInt8] {
@@ -46,7 +46,7 @@ struct ExifEditorTests {
     }
 
     @Test(
-        "a thumbnail that is put in can be read back, and takes the place of another", .capability("COD-26"),
+        "A thumbnail that is put in can be read back, and takes the place of another", .capability("COD-26"),
         arguments: [true, false])
     func thumbnailReplaced(isLittleEndian: Bool) throws {
         let block = HandmadeExif(thumbnail: thumbnail, isLittleEndian: isLittleEndian).data
@@ -62,7 +62,7 @@ struct ExifEditorTests {
         #expect(empty.data.withUnsafeBytes { Orientation(exif: $0) } == .up)
     }
 
-    @Test("the orientation of XMP becomes upright, and its sizes those of the image, as attributes and as elements")
+    @Test("The orientation of XMP becomes upright, and its sizes those of the image, as attributes and as elements")
     func xmp() {
         func upright(_ packet: Data) -> Data { XMPPacket.upright(packet, size: PixelSize(width: 30, height: 4_000)) }
         #expect(upright(HandmadeExif.xmp(orientation: 8)) == HandmadeExif.xmp())
@@ -79,7 +79,7 @@ struct ExifEditorTests {
         }
     }
 
-    @Test("what is no Exif is left out")
+    @Test("What is no Exif is left out")
     func noExif() {
         for bytes in [
             Data(), Data("II*\0".utf8), Data("hello world, hello".utf8), Data([0x49, 0x49, 0x2A, 0, 255, 255, 0, 0]),
@@ -88,7 +88,7 @@ struct ExifEditorTests {
         }
     }
 
-    @Test("damaged blocks never crash", .capability("3.8"))
+    @Test("Damaged blocks never crash", .capability("3.8"))
     func damage() {
         var generator = SeededRandom(seed: 5)
         let block = HandmadeExif(orientation: 6, thumbnail: thumbnail).data
@@ -104,7 +104,7 @@ struct ExifEditorTests {
     }
 
     @Test(
-        "directories with many values beside each other take no time that grows with their product", .capability("3.8"))
+        "Directories with many values beside each other take no time that grows with their product", .capability("3.8"))
     func interleaved() throws {
         // 60,000 values in each of two directories, in turns, with a byte between them.
         func number(_ value: Int, _ count: Int) -> [UInt8] {
@@ -129,7 +129,7 @@ struct ExifEditorTests {
         #expect([UInt8](edited[values..<values + 18]) == [9, 9, 9, 9, 9, 9, 0, 0, 0, 0, 0, 9, 9, 9, 9, 9, 9, 9])
     }
 
-    @Test("directories whose values all overlap take no time that grows with their product", .capability("3.8"))
+    @Test("Directories whose values all overlap take no time that grows with their product", .capability("3.8"))
     func overlapping() {
         // 60,000 entries in each of two directories, each of which claims the same megabyte.
         func number(_ value: Int, _ count: Int) -> [UInt8] {

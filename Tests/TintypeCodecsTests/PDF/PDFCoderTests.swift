@@ -10,7 +10,7 @@ import TintypeTesting
 struct PDFCoderTests {
     let coder = PDFCoder()
 
-    @Test("the first page at 72 dpi: a point is a pixel, on white paper", .capability("COD-48", "MET-04"))
+    @Test("The first page at 72 dpi: a point is a pixel, on white paper", .capability("COD-48", "MET-04"))
     func page() throws {
         let data = SamplePDF("/MediaBox [0 0 20 10]", SamplePDF.halves).data
         #expect(ImageFormat(sniffing: data) == .pdf)
@@ -23,7 +23,7 @@ struct PDFCoderTests {
     }
 
     @Test(
-        "the page is what viewers show: its crop box, turned as it says, rounded up", .capability("COD-48"),
+        "The page is what viewers show: its crop box, turned as it says, rounded up", .capability("COD-48"),
         arguments: [
             ("/MediaBox [0 0 20 10] /CropBox [10 0 20 10]", 10, 10), ("/MediaBox [0 0 20 10] /Rotate 90", 10, 20),
             ("/MediaBox [0 0 19.2 9.5]", 20, 10), ("/MediaBox [100 100 130 140]", 30, 40),
@@ -34,14 +34,14 @@ struct PDFCoderTests {
         #expect(try coder.decode(data).size == PixelSize(width: width, height: height))
     }
 
-    @Test("a turned page is drawn upright", .capability("COD-48"))
+    @Test("A turned page is drawn upright", .capability("COD-48"))
     func rotation() throws {
         let image = try coder.decode(SamplePDF("/MediaBox [0 0 20 10] /Rotate 90", SamplePDF.halves).data)
         // Clockwise: the left half comes to the top.
         #expect(image.pixels[5, 5] == red && image.pixels[7, 15] == blue && image.pixels[2, 15] == white)
     }
 
-    @Test("a box is filled, upwards too, and drawn sharply at that size", .capability("COD-48"))
+    @Test("A box is filled, upwards too, and drawn sharply at that size", .capability("COD-48"))
     func box() throws {
         let data = SamplePDF("/MediaBox [0 0 20 10]", SamplePDF.halves).data
         let large = try coder.decode(data) { $0.thumbnailSize = PixelSize(width: 200, height: 200) }
@@ -54,7 +54,7 @@ struct PDFCoderTests {
         #expect(stretched.size == PixelSize(width: 40, height: 40) && stretched.pixels[30, 15] == blue)
     }
 
-    @Test("a page of a fraction of a point keeps its shape in a box, and a huge one has a thumbnail")
+    @Test("A page of a fraction of a point keeps its shape in a box, and a huge one has a thumbnail")
     func extremeSizes() throws {
         let data = SamplePDF("/MediaBox [0 0 0.5 10]", SamplePDF.halves).data
         #expect(try coder.decode(data).size == PixelSize(width: 1, height: 10))
@@ -66,7 +66,7 @@ struct PDFCoderTests {
         #expect(small.size == PixelSize(width: 100, height: 50) && small.pixels[50, 25] == red)
     }
 
-    @Test("files that a stream refers to are not read")
+    @Test("Files that a stream refers to are not read")
     func externalStream() throws {
         let folder = try TemporaryDirectory()
         let secret = folder.url.appending(path: "secret")
@@ -76,7 +76,7 @@ struct PDFCoderTests {
         #expect(try coder.decode(file.data).pixels[5, 5] == white)
     }
 
-    @Test("a document that needs a password says so")
+    @Test("A document that needs a password says so")
     func encrypted() throws {
         var file = SamplePDF("/MediaBox [0 0 20 10]", SamplePDF.halves)
         let entry = "<" + String(repeating: "5A", count: 32) + ">"
@@ -86,7 +86,7 @@ struct PDFCoderTests {
         #expect(error?.code == .corruptImage && error?.reason.contains("password") == true)
     }
 
-    @Test("limits and cancellation are kept, and a document that is cut says so")
+    @Test("Limits and cancellation are kept, and a document that is cut says so")
     func refusals() throws {
         let drawing = String(repeating: SamplePDF.halves + "\n", count: 20)
         let data = SamplePDF("/MediaBox [0 0 64 64]", drawing).data
@@ -99,7 +99,7 @@ struct PDFCoderTests {
         expectCode(.limitExceeded) { try coder.decode(Data(count: PDFCoder.maximumBytes + 1)) }
     }
 
-    @Test("what stands before and after a document is no damage")
+    @Test("What stands before and after a document is no damage")
     func surroundings() throws {
         let data = SamplePDF("/MediaBox [0 0 20 10]", SamplePDF.halves).data
         let surrounded = Data("some lines of a mail\r\n".utf8) + data + Data(count: 11_000)
@@ -108,7 +108,7 @@ struct PDFCoderTests {
         #expect(try coder.decode(data + Data(count: 100_000)).pixels[2, 2] == red)
     }
 
-    @Test("a document for the web, which has an end after its first page, is cut until it has its own")
+    @Test("A document for the web, which has an end after its first page, is cut until it has its own")
     func linearized() throws {
         var file = SamplePDF("/MediaBox [0 0 20 10]", SamplePDF.halves)
         file.preamble = "% << /Linearized 1 >>\nstartxref\n0\n%%EOF\n"
@@ -117,7 +117,7 @@ struct PDFCoderTests {
         expectCode(.truncatedImage) { try coder.decode(file.data.prefix(file.data.count - 60)) }
     }
 
-    @Test("a page of a document whose end is missing is drawn on demand, and marked")
+    @Test("A page of a document whose end is missing is drawn on demand, and marked")
     func partial() throws {
         // As in files for the web, a trailer stands at the beginning too.
         var file = SamplePDF("/MediaBox [0 0 20 10]", SamplePDF.halves)
@@ -128,7 +128,7 @@ struct PDFCoderTests {
         #expect(image.isPartial && image.pixels[2, 2] == red)
     }
 
-    @Test("circles of pages and forms end, and documents without a page are refused")
+    @Test("Circles of pages and forms end, and documents without a page are refused")
     func circles() throws {
         var circle = SamplePDF("/MediaBox [0 0 20 10]", SamplePDF.halves)
         circle.objects[1] = ("<< /Type /Pages /Kids [2 0 R] /Count 1 >>", nil)
@@ -147,7 +147,7 @@ struct PDFCoderTests {
         #expect(try coder.decode(form.data).pixels[5, 5] == white)
     }
 
-    @Test("damage ends in an image or an error")
+    @Test("Damage ends in an image or an error")
     func damage() throws {
         try coder.survives(
             damageTo: SamplePDF("/MediaBox [0 0 20 10]", SamplePDF.halves).data, cases: 400, seed: 52)

@@ -21,7 +21,7 @@ struct PNGAnimationTests {
     ])
 
     @Test(
-        "frames, loops and delays are known from the chunks; delays under 11 ms are 100 ms",
+        "Frames, loops and delays are known from the chunks; delays under 11 ms are 100 ms",
         .capability("COD-42", "COD-43"))
     func info() throws {
         var animation = Self.twoFrames
@@ -68,7 +68,7 @@ struct PNGAnimationTests {
     @Test("A frame replaces what is under it, or is laid over it")
     func blending() throws {
         var animation = Self.twoFrames
-        // Half of green over red; the file's colours are straight.
+        // Half of green over red; the file's colors are straight.
         animation.frames[1].color = SIMD4(0, 255, 0, 128)
         #expect(try decode(animation).frames[1].pixels[1, 1] == SIMD4(0, 128, 0, 128))
         animation.frames[1].blend = 1
@@ -84,7 +84,7 @@ struct PNGAnimationTests {
         #expect(image.frames[0].pixels[0, 0] == RasterSamples.red)
     }
 
-    @Test("only the first frame, if no more is wanted", .capability("COD-10"))
+    @Test("Only the first frame, if no more is wanted", .capability("COD-10"))
     func firstFrameOnly() throws {
         var options = DecodeOptions()
         options.firstFrameOnly = true

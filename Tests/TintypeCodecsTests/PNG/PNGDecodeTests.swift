@@ -30,7 +30,7 @@ struct PNGDecodeTests {
         #expect(!image.hasAlpha)
     }
 
-    @Test("a palette with transparency gives premultiplied colours", .capability("COD-50"))
+    @Test("A palette with transparency gives premultiplied colors", .capability("COD-50"))
     func palette() throws {
         let file = HandmadePNG(
             width: 4, height: 1, bitDepth: 2, colorType: 3,
@@ -47,7 +47,7 @@ struct PNGDecodeTests {
     }
 
     @Test(
-        "a window that is stated too small for the distances of the file doesn't matter", arguments: [0x08, 0x18, 0x38])
+        "A window that is stated too small for the distances of the file doesn't matter", arguments: [0x08, 0x18, 0x38])
     func smallWindow(method: Int) throws {
         // Rows that repeat after sixteen others.
         var generator = SeededRandom(seed: 7)

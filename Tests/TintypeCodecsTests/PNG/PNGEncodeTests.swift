@@ -25,7 +25,7 @@ struct PNGEncodeTests {
         }
     }
 
-    @Test("an animation comes back with its frames, delays and loops", .capability("COD-46", "COD-21", "COD-24"))
+    @Test("An animation comes back with its frames, delays and loops", .capability("COD-46", "COD-21", "COD-24"))
     func animation() throws {
         var frames: [ImageFrame] = []
         for index in 0..<5 {

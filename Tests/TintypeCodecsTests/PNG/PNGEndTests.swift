@@ -24,7 +24,7 @@ struct PNGEndTests {
         HandmadePNG(width: 8, height: 6, colorType: 2, isInterlaced: isInterlaced, rows: [], parts: parts)
     }
 
-    @Test("pixels that are all there are an image, though the end of their data is missing", arguments: 1...4)
+    @Test("Pixels that are all there are an image, though the end of their data is missing", arguments: 1...4)
     func missingEndOfData(missing: Int) throws {
         let stream = HandmadePNG.compressed(Self.rows)
         let whole = try coder.decode(file([stream]).data)
@@ -40,7 +40,7 @@ struct PNGEndTests {
         expectCode(.corruptImage) { try arriving(tooShort) }
     }
 
-    @Test("a wrong checksum of the data is damage, whole and while it arrives", arguments: 0...5)
+    @Test("A wrong checksum of the data is damage, whole and while it arrives", arguments: 0...5)
     func wrongSum(split: Int) throws {
         var stream = HandmadePNG.compressed(Self.rows)
         stream[stream.count - 1] ^= 1
@@ -50,7 +50,7 @@ struct PNGEndTests {
     }
 
     @Test(
-        "a palette that only suggests colors may have any length", arguments: [0, 1, 4, 769], [UInt8(8), 16])
+        "A palette that only suggests colors may have any length", arguments: [0, 1, 4, 769], [UInt8(8), 16])
     func suggestedPalette(length: Int, bits: UInt8) throws {
         let row = (0..<12).map { UInt8($0 * 20) }
         let file = HandmadePNG(
@@ -62,7 +62,7 @@ struct PNGEndTests {
         #expect(try arriving(file.data).pixels == coder.decode(plain.data).pixels)
     }
 
-    @Test("an interlaced image whose data ends within its passes is damaged, also while it arrives", arguments: 1...6)
+    @Test("An interlaced image whose data ends within its passes is damaged, also while it arrives", arguments: 1...6)
     func missingPasses(passes: Int) throws {
         // The bytes of each pass of 8×6 pixels (PNG, third edition, section 8.1).
         let sizes = [(1, 1), (1, 1), (2, 1), (2, 2), (4, 1), (4, 3), (8, 3)]
@@ -80,7 +80,7 @@ struct PNGEndTests {
         expectCode(.corruptImage) { try arriving(short) }
     }
 
-    @Test("interlaced images of every small size are whole when their last pass is")
+    @Test("Interlaced images of every small size are whole when their last pass is")
     func smallInterlaced() throws {
         var options = EncodeOptions()
         options.progressive = true
@@ -93,7 +93,7 @@ struct PNGEndTests {
         }
     }
 
-    @Test("a part of an interlaced image says that pixels are transparent just where some are")
+    @Test("A part of an interlaced image says that pixels are transparent just where some are")
     func partialInterlaced() throws {
         var generator = SeededRandom(seed: 4)
         let image = try RasterSamples.image(64, 200) { _, _ in
@@ -119,7 +119,7 @@ struct PNGEndTests {
     }
 
     @Test(
-        "a damaged frame loses no other frame where a part is allowed: the picture before it stays",
+        "A damaged frame loses no other frame where a part is allowed: the picture before it stays",
         .capability("COD-44"))
     func damagedFrame() throws {
         let frames = [RasterSamples.red, RasterSamples.blue, RasterSamples.green].map {
@@ -143,7 +143,7 @@ struct PNGEndTests {
         #expect(image.frames.map { $0.pixels[1, 1] } == shown.map { colors[$0] })
     }
 
-    @Test("an animation whose chunks turn out to contradict each other ends as the default image")
+    @Test("An animation whose chunks turn out to contradict each other ends as the default image")
     func contradiction() throws {
         typealias Frame = HandmadeAnimation.Frame
         var animation = HandmadeAnimation(frames: [

@@ -20,7 +20,7 @@ struct PNGProfileTests {
         Array("any name\0\0".utf8) + HandmadePNG.deflated([UInt8](profile))
     }
 
-    @Test("every profile is written as it is, also one that libpng refuses", arguments: [1, 2])
+    @Test("Every profile is written as it is, also one that libpng refuses", arguments: [1, 2])
     func roundTrip(frameCount: Int) throws {
         let profile = try oddProfile()
         let frames = try (0..<frameCount).map { index in
@@ -39,7 +39,7 @@ struct PNGProfileTests {
         #expect(try coder.decode(file).colorSpace == .sRGB)
     }
 
-    @Test("a profile counts before a chunk that says sRGB, whole and while bytes arrive")
+    @Test("A profile counts before a chunk that says sRGB, whole and while bytes arrive")
     func profileBehindSRGB() throws {
         let profile = try ProfileSamples.linear()
         let pixel: [UInt8] = [10, 60, 120]
@@ -54,7 +54,7 @@ struct PNGProfileTests {
         #expect(RasterSamples.distance(try decoder.finish().pixels[0, 0], wanted) <= 1)
     }
 
-    @Test("code points count before a profile, whole and while bytes arrive")
+    @Test("Code points count before a profile, whole and while bytes arrive")
     func codePoints() throws {
         let profile = ("iCCP", compressed(try ProfileSamples.linear()))
         let pixel: [UInt8] = [200, 100, 50]
@@ -110,7 +110,7 @@ struct PNGProfileTests {
         #expect(RasterSamples.distance(again.pixels[0, 0], shown.pixels[0, 0]) <= 3)
     }
 
-    @Test("a thumbnail has the colors of the whole image made smaller, also with a profile of linear light")
+    @Test("A thumbnail has the colors of the whole image made smaller, also with a profile of linear light")
     func linearThumbnails() throws {
         let picture = try RasterSamples.image(64, 64) { x, y in
             (x ^ y) & 1 == 0 ? [0, 0, 0, 255] : [255, UInt8(x * 4), UInt8(y * 4), 255]
@@ -128,7 +128,7 @@ struct PNGProfileTests {
         }
     }
 
-    @Test("a profile for pixels of another kind, and one whose checksum is wrong, are as if they were not there")
+    @Test("A profile for pixels of another kind, and one whose checksum is wrong, are as if they were not there")
     func unusable() throws {
         let profile = compressed(try ProfileSamples.linear())
         let gray = HandmadePNG(width: 1, height: 1, colorType: 0, chunks: [("iCCP", profile)], rows: [[60]])
@@ -144,7 +144,7 @@ struct PNGProfileTests {
     }
 
     @Test(
-        "colors of 16 bits are converted before they are rounded to 8", .capability("COD-52"),
+        "Colors of 16 bits are converted before they are rounded to 8", .capability("COD-52"),
         arguments: [false, true], [false, true])
     func deepConversion(hasAlpha: Bool, isAnimated: Bool) throws {
         // The darkest tenth of light has 90 levels in sRGB, and 26 in 8 bits of light.

@@ -44,7 +44,7 @@ struct PNGTextTests {
         #expect(turned.orientation == .right)
     }
 
-    @Test("text that is broken, or too large when inflated, is passed over", .capability("3.8"))
+    @Test("Text that is broken, or too large when inflated, is passed over", .capability("3.8"))
     func broken() throws {
         let packet = HandmadeExif.xmp()
         let stream = try compressed(packet)

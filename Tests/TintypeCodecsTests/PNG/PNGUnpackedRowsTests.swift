@@ -134,7 +134,7 @@ struct PNGUnpackedRowsTests {
         #expect(try !self.isUnpacked(high))
     }
 
-    @Test("What is not ordinary is left to libpng: 16 bits, a transparent colour, interlacing, a broken palette")
+    @Test("What is not ordinary is left to libpng: 16 bits, a transparent color, interlacing, a broken palette")
     func exceptions() throws {
         let deep = HandmadePNG(width: 1, height: 1, bitDepth: 16, colorType: 0, rows: [[1, 2]])
         #expect(try !isUnpacked(deep.data))

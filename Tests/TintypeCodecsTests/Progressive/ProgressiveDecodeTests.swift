@@ -110,7 +110,7 @@ struct ProgressiveDecodeTests {
         return (previews, try decoder.finish())
     }
 
-    @Test("the final image is what decoding the whole gives, for any chunks", arguments: Sample.allCases, variants)
+    @Test("The final image is what decoding the whole gives, for any chunks", arguments: Sample.allCases, variants)
     func identical(sample: Sample, options: DecodeOptions) throws {
         let data = try sample.data()
         let whole = try coders.decode(data, options: options, context: ProcessingContext())
@@ -121,7 +121,7 @@ struct ProgressiveDecodeTests {
         }
     }
 
-    @Test("byte by byte", arguments: Sample.allCases)
+    @Test("Byte by byte", arguments: Sample.allCases)
     func bytes(sample: Sample) throws {
         let data = try sample.data()
         let decoder = try coders.progressiveDecoder(options: DecodeOptions(), context: ProcessingContext())
@@ -131,7 +131,7 @@ struct ProgressiveDecodeTests {
     }
 
     @Test(
-        "previews come early, are marked, and have the size, orientation and colour space of the end",
+        "Previews come early, are marked, and have the size, orientation and color space of the end",
         .capability("3.15"),
         arguments: Sample.allCases, variants)
     func previews(sample: Sample, options: DecodeOptions) throws {
@@ -147,7 +147,7 @@ struct ProgressiveDecodeTests {
     }
 
     @Test(
-        "what is there of a picture is what it will be",
+        "What is there of a picture is what it will be",
         arguments: [Sample.baselineJPEG, .png, .translucentPNG, .webp, .stillGIF])
     func rows(sample: Sample) throws {
         let data = try sample.data()
@@ -169,7 +169,7 @@ struct ProgressiveDecodeTests {
     }
 
     @Test(
-        "each scan of a progressive JPEG and each pass of an interlaced PNG or GIF comes nearer",
+        "Each scan of a progressive JPEG and each pass of an interlaced PNG or GIF comes nearer",
         arguments: [
             Sample.progressiveJPEG, .interlacedPNG, .interlacedGIF,
         ])
@@ -194,7 +194,7 @@ struct ProgressiveDecodeTests {
     }()
 
     @Test(
-        "of an animation the first frame comes as soon as it is whole, and it may move", .capability("D5"),
+        "Of an animation the first frame comes as soon as it is whole, and it may move", .capability("D5"),
         arguments: growing)
     func firstFrame(sample: Sample) throws {
         let data = try sample.data()
@@ -205,7 +205,7 @@ struct ProgressiveDecodeTests {
     }
 
     @Test(
-        "of a file that is cut, the end is what decoding says: an error, or the partial image",
+        "Of a file that is cut, the end is what decoding says: an error, or the partial image",
         arguments: Sample.allCases)
     func cut(sample: Sample) throws {
         let data = try sample.data()
@@ -228,7 +228,7 @@ struct ProgressiveDecodeTests {
         }
     }
 
-    @Test("limits are kept before memory is taken", arguments: Sample.allCases)
+    @Test("Limits are kept before memory is taken", arguments: Sample.allCases)
     func limits(sample: Sample) throws {
         let pool = PixelBufferPool(limit: 0)
         var context = ProcessingContext(pool: pool)
@@ -240,7 +240,7 @@ struct ProgressiveDecodeTests {
         #expect(pool.statistics.allocated == 0)
     }
 
-    @Test("cancellation ends the work")
+    @Test("Cancellation ends the work")
     func cancellation() throws {
         let data = try Sample.progressiveJPEG.data()
         let context = ProcessingContext(isCancelled: { true })
@@ -251,7 +251,7 @@ struct ProgressiveDecodeTests {
         }
     }
 
-    @Test("damaged bytes never crash, and end as decoding the whole does", arguments: Sample.allCases)
+    @Test("Damaged bytes never crash, and end as decoding the whole does", arguments: Sample.allCases)
     func damage(sample: Sample) throws {
         let data = try sample.data()
         var generator = SeededRandom(seed: 11)
@@ -273,7 +273,7 @@ struct ProgressiveDecodeTests {
         }
     }
 
-    @Test("a format whose coder is not progressive has no previews, and the image all the same", .capability("DLR-29"))
+    @Test("A format whose coder is not progressive has no previews, and the image all the same", .capability("DLR-29"))
     func others() throws {
         let coders = ImageCoders([BMPCoder(), PNGCoder()])
         let data = try BMPCoder().encode(RasterSamples.quarters(20, 20), as: .bmp, options: EncodeOptions())

@@ -27,7 +27,7 @@ struct RAWCoderTests {
         return (190...210).contains(color.x) && (90...110).contains(color.y) && (40...60).contains(color.z)
     }
 
-    @Test("a camera file is developed, in its own colours", .capability("COD-49"))
+    @Test("A camera file is developed, in its own colors", .capability("COD-49"))
     func develop() throws {
         let data = try quarters()
         let info = try coder.info(data)
@@ -40,7 +40,7 @@ struct RAWCoderTests {
         #expect(middle.x > 240 && middle.y < 30 && middle.z < 30 && middle.w == 255)
     }
 
-    @Test("all eight orientations are applied", .capability("COD-49"), arguments: Orientation.allCases)
+    @Test("All eight orientations are applied", .capability("COD-49"), arguments: Orientation.allCases)
     func orientation(_ orientation: Orientation) throws {
         let data = try quarters { $0.orientation = orientation }
         let info = try coder.info(data)
@@ -53,7 +53,7 @@ struct RAWCoderTests {
     }
 
     @Test(
-        "a DNG is a TIFF unless a hint says what it is; other camera files have signs of their own",
+        "A DNG is a TIFF unless a hint says what it is; other camera files have signs of their own",
         .capability("COD-49", "FMT-12"))
     func hints() throws {
         let data = try quarters()
@@ -68,7 +68,7 @@ struct RAWCoderTests {
 
     #if TIFF
     @Test(
-        "with a hint the image is developed, without it the first picture of the TIFF is shown", .capability("COD-49"))
+        "With a hint the image is developed, without it the first picture of the TIFF is shown", .capability("COD-49"))
     func hintOrPreview() throws {
         // A TIFF that is no camera file, called one: the hint costs nothing.
         let plain = try TIFFCoder().encode(try RasterSamples.gradient(40, 30), as: .tiff, options: EncodeOptions())
@@ -91,7 +91,7 @@ struct RAWCoderTests {
     }
     #endif
 
-    @Test("a thumbnail is made of the camera's preview if that is large enough and of the same shape")
+    @Test("A thumbnail is made of the camera's preview if that is large enough and of the same shape")
     func previews() throws {
         let box = PixelSize(width: 64, height: 64)
         let large = try quarters { $0.preview = try preview(128, 96) }
@@ -115,7 +115,7 @@ struct RAWCoderTests {
         #expect(!isPreview(try coder.decode(broken) { $0.thumbnailSize = box }))
     }
 
-    @Test("a preview that cannot be read costs nothing: the image itself is developed", arguments: [36, 0])
+    @Test("A preview that cannot be read costs nothing: the image itself is developed", arguments: [36, 0])
     func unreadablePreview(back: Int) throws {
         let jpeg = try preview(128, 96)
         var data = try quarters { $0.preview = jpeg }
@@ -128,7 +128,7 @@ struct RAWCoderTests {
         #expect(RasterSamples.corners(image.pixels) == "RGBW")
     }
 
-    @Test("a file that ends before the picture of the sensor is no black image", arguments: [false, true])
+    @Test("A file that ends before the picture of the sensor is no black image", arguments: [false, true])
     func cutBeforePicture(allowsPartialImage: Bool) throws {
         let data = try quarters()
         let start = data.count - 128 * 96 * 2
@@ -139,7 +139,7 @@ struct RAWCoderTests {
         }
     }
 
-    @Test("thumbnails have the size of the box, whether developed at half the size or not, and are not enlarged")
+    @Test("Thumbnails have the size of the box, whether developed at half the size or not, and are not enlarged")
     func thumbnails() throws {
         let data = SampleDNG(picture: try RasterSamples.gradient(160, 120).pixels).data
         let full = try coder.decode(data)
@@ -152,7 +152,7 @@ struct RAWCoderTests {
         #expect(try coder.decode(data) { $0.thumbnailSize = PixelSize(width: 500, height: 500) }.size == full.size)
     }
 
-    @Test("limits and cancellation are kept, and a file that is cut says so")
+    @Test("Limits and cancellation are kept, and a file that is cut says so")
     func refusals() throws {
         let data = try quarters()
         TraitCoderChecks.expectLimits(coder, data)
@@ -167,7 +167,7 @@ struct RAWCoderTests {
         #expect(throws: ImageError.self) { try coder.info(Data("no camera file, but text".utf8)) }
     }
 
-    @Test("damage ends in an image or an error")
+    @Test("Damage ends in an image or an error")
     func damage() throws {
         try coder.survives(damageTo: try quarters { $0.preview = try preview(64, 48) }, cases: 200, seed: 53)
     }

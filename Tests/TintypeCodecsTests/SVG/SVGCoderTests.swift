@@ -21,7 +21,7 @@ struct SVGCoderTests {
     private let halves =
         "<rect width='50%' height='100%' fill='#f00'/><rect x='50%' width='50%' height='50%' fill='#00f'/>"
 
-    @Test("colours are red, green, blue, and what is not drawn is clear")
+    @Test("Colors are red, green, blue, and what is not drawn is clear")
     func colors() throws {
         let image = try coder.decode(svg("width='20' height='10'", halves))
         #expect(image.size == PixelSize(width: 20, height: 10) && image.properties.isVector && image.hasAlpha)
@@ -32,7 +32,7 @@ struct SVGCoderTests {
         #expect(pixel.x == pixel.w && (127...128).contains(pixel.w))
     }
 
-    @Test("a drawing is a still vector image, also one that says that it moves", .capability("COD-53", "MET-04"))
+    @Test("A drawing is a still vector image, also one that says that it moves", .capability("COD-53", "MET-04"))
     func still() throws {
         let moving = "<rect width='9' height='9'><animate attributeName='x' from='0' to='9' dur='1s'/></rect>"
         let data = svg("width='20' height='10'", halves + moving)
@@ -52,7 +52,7 @@ struct SVGCoderTests {
         }
     }
 
-    @Test("no colour is above its alpha, as rounding leaves some of a turned pattern")
+    @Test("No color is above its alpha, as rounding leaves some of a turned pattern")
     func premultiplied() throws {
         let body = """
             <pattern id='p' patternUnits='userSpaceOnUse' width='20' height='20' patternTransform='rotate(30)'>
@@ -69,7 +69,7 @@ struct SVGCoderTests {
     }
 
     @Test(
-        "the size is the stated one, or the viewBox's",
+        "The size is the stated one, or the viewBox's",
         arguments: [
             ("width='30' height='40'", 30, 40), ("viewBox='0 0 70 50'", 70, 50), ("width='1in' height='72pt'", 96, 96),
             ("width='40' viewBox='0 0 20 10'", 40, 20), ("height='1in' viewBox='0 0 10 20'", 48, 96),
@@ -104,7 +104,7 @@ struct SVGCoderTests {
     }
 
     @Test(
-        "compressed documents, those in UTF-16, with a prefix, and behind a long comment are drawn",
+        "Compressed documents, those in UTF-16, with a prefix, and behind a long comment are drawn",
         .capability("COD-53"))
     func forms() throws {
         let plain = svg("width='20' height='10'", halves)
@@ -126,7 +126,7 @@ struct SVGCoderTests {
         #expect(try coder.info(embedded).size.width == 20)
     }
 
-    @Test("compressed documents keep the limit of bytes, and damage in them is an error")
+    @Test("Compressed documents keep the limit of bytes, and damage in them is an error")
     func compressionLimits() throws {
         let plain = svg("width='20' height='10'", halves)
         let large = gzip(Data(count: SVGCoder.maximumBytes + 1), hasChecksum: false)
@@ -138,7 +138,7 @@ struct SVGCoderTests {
         expectCode(.corruptImage) { try coder.decode(lying) }
     }
 
-    @Test("a box is filled, upwards too, and drawn sharply at that size")
+    @Test("A box is filled, upwards too, and drawn sharply at that size")
     func box() throws {
         let data = svg("width='20' height='10'", halves)
         let large = try coder.decode(data) { $0.thumbnailSize = PixelSize(width: 200, height: 200) }
@@ -151,7 +151,7 @@ struct SVGCoderTests {
         #expect(stretched.size == PixelSize(width: 40, height: 40) && stretched.pixels[30, 15] == blue)
     }
 
-    @Test("the size of a drawing is unlimited where it is drawn small", .capability("COD-60"))
+    @Test("The size of a drawing is unlimited where it is drawn small", .capability("COD-60"))
     func huge() throws {
         let data = svg("width='3000000' height='1500000'", halves)
         let image = try coder.decode(data) { $0.thumbnailSize = PixelSize(width: 20, height: 20) }
@@ -159,7 +159,7 @@ struct SVGCoderTests {
         expectCode(.limitExceeded) { try coder.decode(data) }
     }
 
-    @Test("files and external entities are not read, data URLs are")
+    @Test("Files and external entities are not read, data URLs are")
     func externalReferences() throws {
         let folder = try TemporaryDirectory()
         let picture = folder.url.appending(path: "secret.svg")
@@ -179,7 +179,7 @@ struct SVGCoderTests {
         #expect(drawn.map { $0.pixels[2, 2] == clear } ?? true)
     }
 
-    @Test("nested entities and huge sizes end in an error soon")
+    @Test("Nested entities and huge sizes end in an error soon")
     func bombs() throws {
         var bomb = "<!DOCTYPE svg [<!ENTITY a0 '<g/>'>"
         for level in 1...12 {
@@ -192,7 +192,7 @@ struct SVGCoderTests {
         expectCode(.limitExceeded) { try coder.decode(Data(count: SVGCoder.maximumBytes + 1)) }
     }
 
-    @Test("elements that draw each other over and over are refused before they are drawn")
+    @Test("Elements that draw each other over and over are refused before they are drawn")
     func repetition() throws {
         func levels(_ count: Int, _ times: Int, _ reference: (Int) -> String) -> String {
             (1...count).map { "<g id='l\($0)'>" + String(repeating: reference($0 - 1), count: times) + "</g>" }.joined()
@@ -223,7 +223,7 @@ struct SVGCoderTests {
         }
     }
 
-    @Test("images inside keep the limits, one by one and together")
+    @Test("Images inside keep the limits, one by one and together")
     func imagesInside() throws {
         func document(_ type: String, _ data: Data, times: Int = 1) -> Data {
             let image = "<image width='4' height='4' href='data:\(type);base64,\(data.base64EncodedString())'/>"
@@ -261,14 +261,14 @@ struct SVGCoderTests {
         #expect(try coder.decode(svg("width='4' height='4'", link)).pixels[2, 2] == green)
     }
 
-    @Test("limits and cancellation are kept, and a document that is cut says so")
+    @Test("Limits and cancellation are kept, and a document that is cut says so")
     func refusals() throws {
         let data = svg("width='64' height='64'", String(repeating: halves, count: 10))
         TraitCoderChecks.expectLimits(coder, data)
         TraitCoderChecks.expectTruncation(coder, data)
     }
 
-    @Test("damage ends in an image or an error")
+    @Test("Damage ends in an image or an error")
     func damage() throws {
         let data = svg("width='20' height='10' viewBox='0 0 20 10'", halves)
         try coder.survives(damageTo: data, cases: 400, seed: 51)

@@ -16,7 +16,7 @@ struct SVGLookAheadTests {
         return try expansion.total()
     }
 
-    @Test("what refers to an element draws it again", .capability("COD-60"))
+    @Test("What refers to an element draws it again", .capability("COD-60"))
     func references() throws {
         let group = "<g id='a'><rect/><rect/></g>"
         #expect(try drawn(group) == 4)
@@ -31,7 +31,7 @@ struct SVGLookAheadTests {
         }
     }
 
-    @Test("ids are compared by bytes, and those of other namespaces name nothing", .capability("COD-60"))
+    @Test("Ids are compared by bytes, and those of other namespaces name nothing", .capability("COD-60"))
     func ids() throws {
         let group = "<g id='e\u{301}'><rect/><rect/><rect/></g>"
         let use = "<use href='#e\u{301}'/>"
@@ -40,7 +40,7 @@ struct SVGLookAheadTests {
         #expect(try drawn("<g xmlns:x='y' x:id='e\u{301}'/>" + group + use) == plain + 1)
     }
 
-    @Test("what refers to itself counts what is drawn before the circle closes", .capability("COD-60"))
+    @Test("What refers to itself counts what is drawn before the circle closes", .capability("COD-60"))
     func circles() throws {
         let rects = String(repeating: "<rect/>", count: 100)
         let circle = "<use href='#a'/><g id='a'>\(rects)<use href='#b'/></g><g id='b'><use href='#a'/></g>"
@@ -49,7 +49,7 @@ struct SVGLookAheadTests {
         #expect(twice - once >= 100)
     }
 
-    @Test("drawings in drawings count", .capability("COD-60"))
+    @Test("Drawings in drawings count", .capability("COD-60"))
     func drawings() throws {
         let groups =
             "<g id='l0'/>"

@@ -31,7 +31,7 @@ enum DeepSamples {
         return image(pixels, hasAlpha: hasAlpha, bits: bits)
     }
 
-    /// Smooth colours that need more than 8 bits.
+    /// Smooth colors that need more than 8 bits.
     static func gradient(_ width: Int, _ height: Int, bits: Int = 16) throws -> Image {
         let pixels = try pixels(width, height) { x, y in
             SIMD4(

@@ -123,7 +123,7 @@ enum FormatSample: String, CaseIterable, CustomTestStringConvertible {
         return gif.data
     }
 
-    /// A bitmap of 8 bits with run lengths: rows of one colour each.
+    /// A bitmap of 8 bits with run lengths: rows of one color each.
     private static func runLengths() -> Data {
         func little(_ value: Int, _ bytes: Int) -> [UInt8] { (0..<bytes).map { UInt8(value >> ($0 * 8) & 0xFF) } }
         let palette = (0..<256).flatMap { level -> [UInt8] in [UInt8(level), UInt8(255 - level), 7, 0] }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Writes JPEG files of one colour, of any number of components: what no encoder of this project writes.
+/// Writes JPEG files of one color, of any number of components: what no encoder of this project writes.
 ///
 /// Baseline, all quantisers 1, each block its mean alone.
 struct HandmadeJPEG {

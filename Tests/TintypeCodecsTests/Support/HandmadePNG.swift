@@ -3,7 +3,7 @@ import TintypeImages
 
 @testable import TintypeCodecs
 
-/// Writes PNG files of any depth and colour type, and animations, with data that is not compressed.
+/// Writes PNG files of any depth and color type, and animations, with data that is not compressed.
 struct HandmadePNG {
     var width: Int
     var height: Int
@@ -75,7 +75,7 @@ struct HandmadePNG {
     }
 }
 
-/// An animation of frames of one colour each, RGBA.
+/// An animation of frames of one color each, RGBA.
 struct HandmadeAnimation: Sendable {
     struct Frame: Sendable {
         var color: SIMD4<UInt8>
@@ -94,7 +94,7 @@ struct HandmadeAnimation: Sendable {
     var announcedFrames: Int?
     var plays = 0
     var frames: [Frame]
-    /// The colour of a default image that is not a frame.
+    /// The color of a default image that is not a frame.
     var hiddenDefault: SIMD4<UInt8>?
     /// Changes the sequence numbers, to break them.
     var number: @Sendable (Int) -> Int = { $0 }

@@ -40,7 +40,7 @@ enum ProfileSamples {
 
     static func sRGB() throws -> Data { try bytes(cmsCreate_sRGBProfile()) }
 
-    /// What LittleCMS makes of colours; alpha stays.
+    /// What LittleCMS makes of colors; alpha stays.
     static func convertedToSRGB(_ colors: [SIMD4<UInt8>], from profile: Data) throws -> [SIMD4<UInt8>] {
         let source = try #require(profile.withUnsafeBytes { cmsOpenProfileFromMem($0.baseAddress, UInt32($0.count)) })
         defer { cmsCloseProfile(source) }

@@ -24,7 +24,7 @@ enum RasterSamples {
         return Image(pixels: try pixels(width, height, color), properties: properties)
     }
 
-    /// Smooth colours, as a photograph has.
+    /// Smooth colors, as a photograph has.
     static func gradient(_ width: Int, _ height: Int) throws -> Image {
         try image(width, height) { x, y in
             SIMD4(UInt8(x * 255 / width), UInt8(y * 255 / height), UInt8((x + y) * 255 / (width + height)), 255)
@@ -39,7 +39,7 @@ enum RasterSamples {
         }
     }
 
-    /// Pixels with every alpha, premultiplied as a decoder would: colour times alpha, rounded.
+    /// Pixels with every alpha, premultiplied as a decoder would: color times alpha, rounded.
     static func translucentNoise(_ width: Int, _ height: Int, seed: UInt64) throws -> PixelBuffer {
         var generator = SeededRandom(seed: seed)
         return try pixels(width, height) { _, _ in
@@ -67,7 +67,7 @@ enum RasterSamples {
         }
     }
 
-    /// The nearest of the colours of ``quarters(_:_:)`` in the middle of each quarter, in the order of reading: `RGBW`.
+    /// The nearest of the colors of ``quarters(_:_:)`` in the middle of each quarter, in the order of reading: `RGBW`.
     static func corners(_ pixels: PixelBuffer) -> String {
         [(1, 1), (3, 1), (1, 3), (3, 3)].map { x, y in
             let color = pixels[pixels.width * x / 4, pixels.height * y / 4]
@@ -86,7 +86,7 @@ enum RasterSamples {
         (0..<4).map { abs(Int(a[$0]) - Int(b[$0])) }.max() ?? 0
     }
 
-    /// Peak signal-to-noise ratio over the three colours, in decibels.
+    /// Peak signal-to-noise ratio over the three colors, in decibels.
     static func psnr(_ a: PixelBuffer, _ b: PixelBuffer) -> Double {
         var sum = 0.0
         for y in 0..<a.height {

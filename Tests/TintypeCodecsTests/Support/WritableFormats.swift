@@ -8,7 +8,7 @@ enum WritableFormats {
     static let coders = ImageCoders(
         [JPEGCoder(), PNGCoder(), GIFCoder(), WebPCoder(), BMPCoder()] + avif + heif + jxl + tiff)
     static let all = ImageFormat.known.filter(coders.encodableFormats.contains)
-    /// Those that hold Exif, XMP and a colour profile.
+    /// Those that hold Exif, XMP and a color profile.
     static let withMetadata = all.filter { ![.gif, .bmp].contains($0) }
     static let animated = all.filter { [.png, .gif, .webp, .avif, .jxl].contains($0) }
     /// Those that lower a quality to keep to a number of bytes.

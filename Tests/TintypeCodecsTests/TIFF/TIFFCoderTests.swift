@@ -44,7 +44,7 @@ struct TIFFCoderTests {
         return Data(file + number(entries.count, 2) + entries.flatMap { $0 } + number(0, 4))
     }
 
-    @Test("every pixel comes back, also the translucent ones")
+    @Test("Every pixel comes back, also the translucent ones")
     func lossless() throws {
         let pixels = try RasterSamples.translucentNoise(67, 41, seed: 1)
         let image = try coder.decode(try coder.encode(makeImage(pixels), as: .tiff, options: EncodeOptions()))
@@ -56,7 +56,7 @@ struct TIFFCoderTests {
         expectCode(.encodeFailed) { try coder.encode(opaque, as: .tiff, options: EncodeOptions(maximumBytes: 100)) }
     }
 
-    @Test("all eight orientations are applied once, in thumbnails too", arguments: Orientation.allCases)
+    @Test("All eight orientations are applied once, in thumbnails too", arguments: Orientation.allCases)
     func orientation(_ orientation: Orientation) throws {
         let stored = try RasterSamples.quarters(24, 16).pixels
         var samples: [UInt8] = []
@@ -105,7 +105,7 @@ struct TIFFCoderTests {
     }
 
     @Test(
-        "the range of floating point and of 32 bits is that of colors, or what the file states", .capability("COD-62"))
+        "The range of floating point and of 32 bits is that of colors, or what the file states", .capability("COD-62"))
     func ranges() throws {
         func bytes<Number>(_ numbers: [Number]) -> [UInt8] {
             numbers.flatMap { number in withUnsafeBytes(of: number) { Array($0) } }
@@ -135,7 +135,7 @@ struct TIFFCoderTests {
         #expect(try coder.decode(file.data(pixels)).pixels[2, 0].x == 3)
     }
 
-    @Test("straight and premultiplied alpha", arguments: [8, 16])
+    @Test("Straight and premultiplied alpha", arguments: [8, 16])
     func alpha(bits: Int) throws {
         let values: [UInt8] = [200, 100, 0, 128]
         let samples = bits == 8 ? values : values.flatMap { [$0, $0] }
@@ -150,20 +150,20 @@ struct TIFFCoderTests {
         #expect(try coder.info(unnamed).hasAlpha && coder.decode(unnamed).pixels[0, 0] == [100, 50, 0, 128])
     }
 
-    @Test("thumbnails fit the box")
+    @Test("Thumbnails fit the box")
     func thumbnails() throws {
         let data = try coder.encode(try RasterSamples.gradient(150, 280), as: .tiff, options: EncodeOptions())
         try TraitCoderChecks.expectThumbnails(coder, data)
     }
 
-    @Test("limits and cancellation are kept, and a file that is cut says so")
+    @Test("Limits and cancellation are kept, and a file that is cut says so")
     func refusals() throws {
         let data = try coder.encode(try RasterSamples.gradient(64, 64), as: .tiff, options: EncodeOptions())
         TraitCoderChecks.expectLimits(coder, data)
         TraitCoderChecks.expectTruncation(coder, data)
     }
 
-    @Test("a directory of thousands of fields is refused, and one of hundreds is read")
+    @Test("A directory of thousands of fields is refused, and one of hundreds is read")
     func fields() throws {
         var file = HandmadeTIFF(2, 1)
         file.unknownFields = 900
@@ -173,7 +173,7 @@ struct TIFFCoderTests {
         expectCode(.limitExceeded) { try coder.decode(file.data([[7], [9]])) }
     }
 
-    @Test("rows that are there of a file whose end is missing are given where that is allowed")
+    @Test("Rows that are there of a file whose end is missing are given where that is allowed")
     func partial() throws {
         // The directory before the pixels, two strips, of which the second is missing.
         var file: [UInt8] = [0x49, 0x49, 0x2A, 0, 8, 0, 0, 0, 9, 0]
@@ -194,7 +194,7 @@ struct TIFFCoderTests {
         #expect(image.isPartial && image.pixels[0, 0] == [9, 9, 9, 255] && image.pixels[0, 1] == clear)
     }
 
-    @Test("damage ends in an image or an error")
+    @Test("Damage ends in an image or an error")
     func damage() throws {
         let data = try coder.encode(try RasterSamples.translucent(40, 30), as: .tiff, options: EncodeOptions())
         try coder.survives(damageTo: data, cases: 400, seed: 41)

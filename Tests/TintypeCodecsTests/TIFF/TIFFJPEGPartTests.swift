@@ -16,7 +16,7 @@ struct TIFFJPEGPartTests {
     }
 
     @Test(
-        "a strip that is narrower or lower than the page is an error",
+        "A strip that is narrower or lower than the page is an error",
         arguments: [(5, [UInt8](repeating: 90, count: 4)), (1, [90])])
     func smallStrips(photometric: Int, values: [UInt8]) throws {
         for (width, height) in [(8, 16), (16, 8), (1, 1)] {
@@ -28,7 +28,7 @@ struct TIFFJPEGPartTests {
         }
     }
 
-    @Test("strips that share the bytes of a long header are damaged, and aren't searched again and again")
+    @Test("Strips that share the bytes of a long header are damaged, and aren't searched again and again")
     func sharedStrips() throws {
         var strip = HandmadeJPEG(width: 16, height: 1, values: [90])
         strip.segments = [(0xFE, [UInt8](repeating: 0, count: 60_000))]
@@ -41,7 +41,7 @@ struct TIFFJPEGPartTests {
         #expect(error?.code == .corruptImage && error?.reason.contains("share") == true, "\(error as Any)")
     }
 
-    @Test("a strip of the page's size is decoded")
+    @Test("A strip of the page's size is decoded")
     func wholeStrips() throws {
         for (photometric, count) in [(5, 4), (1, 1)] {
             let strip = HandmadeJPEG(width: 16, height: 16, values: [UInt8](repeating: 90, count: count))

@@ -60,7 +60,7 @@ struct TIFFLayoutTests {
     }
 
     @Test(
-        "samples of 1 to 16 bits are read, together and in planes, in strips and in tiles", .capability("COD-62"),
+        "Samples of 1 to 16 bits are read, together and in planes, in strips and in tiles", .capability("COD-62"),
         arguments: 1...16)
     func bits(bits: Int) throws {
         try check(file(bits, 2), noise(3, bits: bits)) { [self] in
@@ -79,7 +79,7 @@ struct TIFFLayoutTests {
     }
 
     @Test(
-        "palettes of 1 to 16 bits are read, with the samples behind the index", .capability("COD-62"),
+        "Palettes of 1 to 16 bits are read, with the samples behind the index", .capability("COD-62"),
         arguments: [1, 2, 4, 5, 8, 16])
     func palettes(bits: Int) throws {
         var generator = SeededRandom(seed: UInt64(bits))
@@ -100,7 +100,7 @@ struct TIFFLayoutTests {
         #expect(try coder.info(file.data(noise(1, bits: bits))).bitsPerComponent == 8)
     }
 
-    @Test("the header and the pixels are refused alike, with the reason")
+    @Test("The header and the pixels are refused alike, with the reason")
     func refusals() throws {
         // Of more bits, libtiff makes gray.
         let noColors = file(4, 3)
@@ -131,7 +131,7 @@ struct TIFFLayoutTests {
     }
 
     @Test(
-        "gray in floating point goes to 1, or to 255 if its numbers do, and transparency beside it to 1",
+        "Gray in floating point goes to 1, or to 255 if its numbers do, and transparency beside it to 1",
         .capability("COD-62"), arguments: [16, 32])
     func floatingGray(bits: Int) throws {
         let unit = try floats([0, 0.5, 1, 1.25], bits: bits)

@@ -14,7 +14,7 @@ struct TIFFSampleTests {
         (0..<pixels.size.pixelCount).map { pixels[$0 % pixels.width, $0 / pixels.width].x }
     }
 
-    @Test("gray with straight alpha is multiplied by it, in strips, planes, and tiles that are narrower than the image")
+    @Test("Gray with straight alpha is multiplied by it, in strips, planes, and tiles that are narrower than the image")
     func grayWithAlpha() throws {
         let size = PixelSize(width: 37, height: 20)
         let pixels = (0..<size.pixelCount).map { [($0 * 7) % 256, 255 - ($0 * 3) % 256] }
@@ -38,7 +38,7 @@ struct TIFFSampleTests {
         }
     }
 
-    @Test("premultiplied gray that counts from white is light within its alpha")
+    @Test("Premultiplied gray that counts from white is light within its alpha")
     func premultipliedInvertedGray() throws {
         var file = HandmadeTIFF(3, 1)
         file.extras = [1]
@@ -47,7 +47,7 @@ struct TIFFSampleTests {
         #expect(grays(pixels) == [128, 0, 100])
     }
 
-    @Test("samples that are not alpha are left out, and alpha is found behind them")
+    @Test("Samples that are not alpha are left out, and alpha is found behind them")
     func otherSamples() throws {
         var file = HandmadeTIFF(2, 1)
         file.bits = 16
@@ -63,7 +63,7 @@ struct TIFFSampleTests {
         #expect(try coder.decode(color.data([[200, 100, 0, 9, 128]])).pixels[0, 0] == [100, 50, 0, 128])
     }
 
-    @Test("a file that does not state its color model counts from black", arguments: [8, 16])
+    @Test("A file that does not state its color model counts from black", arguments: [8, 16])
     func noPhotometric(bits: Int) throws {
         var file = HandmadeTIFF(2, 1)
         file.photometric = nil
@@ -72,7 +72,7 @@ struct TIFFSampleTests {
         #expect(grays(try coder.decode(file.data([[0], [white]])).pixels) == [0, 255])
     }
 
-    @Test("a pixel of many samples takes no more memory than one row of them")
+    @Test("A pixel of many samples takes no more memory than one row of them")
     func manySamples() throws {
         var file = HandmadeTIFF(64, 64)
         file.extras = Array(repeating: 0, count: 99)
@@ -85,7 +85,7 @@ struct TIFFSampleTests {
         #expect(grays(image.pixels) == ramp)
     }
 
-    @Test("a file that is cut says so, wherever its directory is", arguments: [false, true])
+    @Test("A file that is cut says so, wherever its directory is", arguments: [false, true])
     func cuts(directoryIsFirst: Bool) throws {
         for (bits, rows, tile) in [(8, nil, nil), (8, 5, nil), (16, 7, nil), (8, nil, 16)] as [(Int, Int?, Int?)] {
             var file = HandmadeTIFF(40, 30)
@@ -147,7 +147,7 @@ struct TIFFSampleTests {
         }
     }
 
-    @Test("a linear ramp of 16 bits keeps its dark tones: colors are converted before they are rounded")
+    @Test("A linear ramp of 16 bits keeps its dark tones: colors are converted before they are rounded")
     func linearRamp() throws {
         var file = HandmadeTIFF(1_000, 1)
         (file.bits, file.photometric, file.profile) = (16, 2, try ProfileSamples.linear())
@@ -160,7 +160,7 @@ struct TIFFSampleTests {
         #expect(Set(grays(pixels)).count >= 85)
     }
 
-    @Test("a profile that cannot be kept is applied, with 8 bits and with 16", arguments: [8, 16])
+    @Test("A profile that cannot be kept is applied, with 8 bits and with 16", arguments: [8, 16])
     func keptColorSpace(bits: Int) throws {
         let scale = bits == 8 ? 1 : 257
         var gray = HandmadeTIFF(1, 1)
@@ -181,7 +181,7 @@ struct TIFFSampleTests {
         #expect(kept.colorSpace.profile == palette.profile && kept.pixels[0, 0] == [9, 8, 7, 255])
     }
 
-    @Test("inks keep their transparency", arguments: [8, 16])
+    @Test("Inks keep their transparency", arguments: [8, 16])
     func transparentInks(bits: Int) throws {
         let scale = bits == 8 ? 1 : 257
         var file = HandmadeTIFF(2, 1)

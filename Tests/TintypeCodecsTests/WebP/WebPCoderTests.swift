@@ -71,7 +71,7 @@ struct WebPCoderTests {
         return Data(Array("RIFF".utf8) + little(body.count, 4) + body)
     }
 
-    @Test("alpha is stated where an area that was cleared is seen through")
+    @Test("Alpha is stated where an area that was cleared is seen through")
     func clearedArea() throws {
         let canvas = PixelSize(width: 4, height: 2)
         let large = makeImage(try RasterSamples.pixels(4, 2) { _, _ in red }, hasAlpha: false)
@@ -85,7 +85,7 @@ struct WebPCoderTests {
         }
     }
 
-    @Test("a thumbnail of odd sides isn't shifted", arguments: [(321, 241), (320, 241), (321, 240)])
+    @Test("A thumbnail of odd sides isn't shifted", arguments: [(321, 241), (320, 241), (321, 240)])
     func oddThumbnails(width: Int, height: Int) throws {
         let picture = try RasterSamples.image(width, height) { x, y in
             [UInt8(x * 3 & 255), UInt8((y * 5 + x) & 255), (x / 20 + y / 20) & 1 == 0 ? 40 : 220, 255]
@@ -96,7 +96,7 @@ struct WebPCoderTests {
         #expect(RasterSamples.psnr(small.pixels, try whole.pixels.resized(to: small.size)) > 45)
     }
 
-    @Test("a written animation with holes says that it has alpha, and one without that it has none")
+    @Test("A written animation with holes says that it has alpha, and one without that it has none")
     func statedAlpha() throws {
         for color in [clear, blue] {
             let frames = try (0..<3).map { index in
@@ -117,7 +117,7 @@ struct WebPCoderTests {
         }
     }
 
-    @Test("a frame that is shown longer than WebP can say is shown as long as it can")
+    @Test("A frame that is shown longer than WebP can say is shown as long as it can")
     func longDuration() throws {
         let frames = try [65_535_000, 50].enumerated().map { index, milliseconds in
             ImageFrame(
@@ -129,7 +129,7 @@ struct WebPCoderTests {
         #expect(durations == [.milliseconds(0xFF_FFFF), .milliseconds(50)])
     }
 
-    @Test("without loss every pixel comes back, also the translucent ones", .capability("PLG-01"))
+    @Test("Without loss every pixel comes back, also the translucent ones", .capability("PLG-01"))
     func lossless() throws {
         let pixels = try RasterSamples.translucentNoise(67, 41, seed: 1)
         let image = try coder.decode(try encode(makeImage(pixels)))
@@ -141,7 +141,7 @@ struct WebPCoderTests {
     }
 
     @Test(
-        "pixels that have alpha though the header says there is none are opaque, whole and while they arrive",
+        "Pixels that have alpha though the header says there is none are opaque, whole and while they arrive",
         .capability("3.8"))
     func hiddenAlpha() throws {
         let pixels = try RasterSamples.translucentNoise(67, 41, seed: 1)
@@ -160,7 +160,7 @@ struct WebPCoderTests {
         #expect(preview.pixels[0, 0] == image.pixels[0, 0])
     }
 
-    @Test("with loss the picture is close, and quality costs bytes", .capability("COD-22", "PLG-01"))
+    @Test("With loss the picture is close, and quality costs bytes", .capability("COD-22", "PLG-01"))
     func lossy() throws {
         let image = try photo(64, 64)
         let low = try encode(image, lossless: false, quality: 0.2)
@@ -173,7 +173,7 @@ struct WebPCoderTests {
     }
 
     @Test(
-        "frames, durations and the loop count come back; 0 is for ever",
+        "Frames, durations and the loop count come back; 0 is for ever",
         .capability("COD-42", "COD-44", "COD-46", "MET-01", "PLG-01"),
         arguments: [0, 1, 7])
     func animationRoundTrip(loopCount: Int) throws {
@@ -187,7 +187,7 @@ struct WebPCoderTests {
         #expect(info.frameDurations == image.frames.map(\.duration))
     }
 
-    @Test("durations under 11 ms are shown for 100 ms", .capability("COD-43"))
+    @Test("Durations under 11 ms are shown for 100 ms", .capability("COD-43"))
     func shortDurations() throws {
         let image = try animation([5, 11, 10])
         let result = try coder.decode(try encode(image))
@@ -213,7 +213,7 @@ struct WebPCoderTests {
         return Data(Array("RIFF".utf8) + little(body.count, 4) + body)
     }
 
-    @Test("frames are blended or take the place, and are kept or cleared, as their flags say", .capability("PLG-01"))
+    @Test("Frames are blended or take the place, and are kept or cleared, as their flags say", .capability("PLG-01"))
     func composing() throws {
         let (dispose, replace): (UInt8, UInt8) = (1, 2)
         let half: SIMD4<UInt8> = [0, 128, 0, 128]
@@ -231,7 +231,7 @@ struct WebPCoderTests {
     }
 
     @Test(
-        "frames on demand are those of the whole decode, and again after going back",
+        "Frames on demand are those of the whole decode, and again after going back",
         .capability("COD-03", "COD-04", "COD-10", "3.5"))
     func onDemand() throws {
         let image = try animation()
@@ -247,7 +247,7 @@ struct WebPCoderTests {
         #expect(first.frames.count == 1 && first.loopCount == 0)
     }
 
-    @Test("thumbnails have the size that was asked for, moving or not", .capability("COD-13", "PLG-01"))
+    @Test("Thumbnails have the size that was asked for, moving or not", .capability("COD-13", "PLG-01"))
     func thumbnails() throws {
         let small = try coder.decode(try encode(try animation())) {
             $0.thumbnailSize = PixelSize(width: 10, height: 10)
@@ -266,7 +266,7 @@ struct WebPCoderTests {
         #expect(worst <= 6)
     }
 
-    @Test("an Exif orientation is applied, and the chunks are kept", .capability("COD-31"), arguments: [1, 3, 6, 8])
+    @Test("An Exif orientation is applied, and the chunks are kept", .capability("COD-31"), arguments: [1, 3, 6, 8])
     func orientation(value: Int) throws {
         let image = try photo(20, 10)
         let exif: [UInt8] = [0x4D, 0x4D, 0, 42, 0, 0, 0, 8, 0, 1, 1, 0x12, 0, 3, 0, 0, 0, 1, 0, UInt8(value), 0, 0]
@@ -282,7 +282,7 @@ struct WebPCoderTests {
         #expect(result.properties.sourceSize == orientation.display(image.size))
     }
 
-    @Test("a colour profile is written and named")
+    @Test("A color profile is written and named")
     func profile() throws {
         let profile = try ProfileSamples.wide()
         let image = try photo(8, 8).with { $0.colorSpace = ColorSpace(name: "x", profile: profile) }
@@ -293,7 +293,7 @@ struct WebPCoderTests {
         #expect(try coder.info(try encode(try photo(8, 8))).colorProfile == nil)
     }
 
-    @Test("colours of an embedded profile become sRGB, still and moving, unless their space is to be kept")
+    @Test("Colors of an embedded profile become sRGB, still and moving, unless their space is to be kept")
     func colorConversion() throws {
         let profile = try ProfileSamples.wide()
         let space = ColorSpace(name: "x", profile: profile)
@@ -314,12 +314,12 @@ struct WebPCoderTests {
             #expect(converted.colorSpace == .sRGB && converted.frames.count == image.frames.count)
             #expect(try coder.decode(data) { $0.keepsColorSpace = true }.pixels[2, 2] == color)
             let small = try coder.decode(data) { $0.thumbnailSize = PixelSize(width: 6, height: 6) }
-            // The filter rings where the colour ends.
+            // The filter rings where the color ends.
             #expect(RasterSamples.distance(small.pixels[1, 3], expected) < 12)
         }
     }
 
-    @Test("a file cut anywhere is truncated, or a partial image where that is allowed", .capability("3.8"))
+    @Test("A file cut anywhere is truncated, or a partial image where that is allowed", .capability("3.8"))
     func truncation() throws {
         for whole in [
             try encode(try photo(90, 90)), try encode(try photo(90, 90), lossless: false), try encode(try animation()),
@@ -339,7 +339,7 @@ struct WebPCoderTests {
         #expect(header.size == PixelSize(width: 90, height: 80) && !header.isComplete)
     }
 
-    @Test("more pixels or frames than the limits allow are refused before memory is taken", .capability("3.1"))
+    @Test("More pixels or frames than the limits allow are refused before memory is taken", .capability("3.1"))
     func limits() throws {
         let pool = PixelBufferPool(limit: 0)
         var context = ProcessingContext(pool: pool)
@@ -364,7 +364,7 @@ struct WebPCoderTests {
         #expect(pool.statistics.allocated == 0)
     }
 
-    @Test("a limit of bytes costs quality, and is an error where nothing helps", .capability("COD-25", "COD-24"))
+    @Test("A limit of bytes costs quality, and is an error where nothing helps", .capability("COD-25", "COD-24"))
     func maximumBytes() throws {
         let image = try photo(128, 128)
         let full = try encode(image, lossless: false, quality: 0.95)
@@ -384,7 +384,7 @@ struct WebPCoderTests {
                 == PixelSize(width: 32, height: 32))
     }
 
-    @Test("damaged files never crash", .capability("3.8"))
+    @Test("Damaged files never crash", .capability("3.8"))
     func fuzz() throws {
         try coder.survives(damageTo: try encode(try animation()), cases: 300, seed: 4)
         try coder.survives(damageTo: try encode(try photo(40, 40), lossless: false), cases: 300, seed: 5)

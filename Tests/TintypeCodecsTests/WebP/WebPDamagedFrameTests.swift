@@ -8,7 +8,7 @@ import TintypeTesting
 
 extension WebPCoderTests {
     @Test(
-        "a damaged frame loses no other frame where a part is allowed: the picture before it stays",
+        "A damaged frame loses no other frame where a part is allowed: the picture before it stays",
         .capability("COD-44"))
     func damagedFrame() throws {
         let replace: UInt8 = 2
@@ -27,7 +27,7 @@ extension WebPCoderTests {
         }
     }
     @Test(
-        "a frame whose picture has another size than the frame states is an error, and shows no memory"
+        "A frame whose picture has another size than the frame states is an error, and shows no memory"
     )
     func lyingFrame() throws {
         let dot = try RasterSamples.pixels(1, 1) { _, _ in red }

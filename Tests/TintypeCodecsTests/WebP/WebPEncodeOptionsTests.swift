@@ -70,7 +70,7 @@ struct WebPEncodeOptionsTests {
     ]
 
     @Test(
-        "a setting reaches libwebp: the file is another, and the picture still the same", .capability("PLG-01"),
+        "A setting reaches libwebp: the file is another, and the picture still the same", .capability("PLG-01"),
         arguments: knobs)
     func knob(_ knob: Knob) throws {
         let image = try picture(hasAlpha: knob.hasAlpha)
@@ -85,7 +85,7 @@ struct WebPEncodeOptionsTests {
         #expect(RasterSamples.psnr(try WritableFormats.decode(changed).pixels, image.pixels) > 20)
     }
 
-    @Test("settings of work keep the picture", .capability("PLG-01"))
+    @Test("Settings of work keep the picture", .capability("PLG-01"))
     func work() throws {
         let image = try picture(hasAlpha: true)
         let changes: [(inout WebPEncodeOptions) -> Void] = [
@@ -113,7 +113,7 @@ struct WebPEncodeOptionsTests {
         #expect(limited.count <= low.count)
     }
 
-    @Test("settings of animations", .capability("PLG-01"))
+    @Test("Settings of animations", .capability("PLG-01"))
     func animation() throws {
         let frames = try (0..<6).map { index in
             ImageFrame(
@@ -150,7 +150,7 @@ struct WebPEncodeOptionsTests {
         Knob(name: "webp.method") { $0.method = .max },
     ]
 
-    @Test("a setting out of its range is refused by name", .capability("PLG-01"), arguments: wrong)
+    @Test("A setting out of its range is refused by name", .capability("PLG-01"), arguments: wrong)
     func range(_ knob: Knob) throws {
         do {
             _ = try file(try picture(side: 16), knob.change, lossless: knob.lossless)

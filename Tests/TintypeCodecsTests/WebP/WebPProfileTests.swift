@@ -9,7 +9,7 @@ import TintypeImages
 struct WebPProfileTests {
     let coder = WebPCoder()
 
-    @Test("a profile behind the pixels changes their colors, in one piece and as they arrive")
+    @Test("A profile behind the pixels changes their colors, in one piece and as they arrive")
     func lateProfile() throws {
         let wide = try ProfileSamples.wide()
         let image = try RasterSamples.gradient(40, 30).with { $0.colorSpace = ColorSpace(name: "x", profile: wide) }

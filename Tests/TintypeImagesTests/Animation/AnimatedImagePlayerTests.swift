@@ -18,7 +18,7 @@ struct AnimatedImagePlayerTests {
     }
 
     @Test(
-        "every frame is shown in the order of the mode, and the loops are counted",
+        "Every frame is shown in the order of the mode, and the loops are counted",
         .capability("PLY-02", "PLY-04", "PLY-05", "PLY-10", "AIV-11", "D15"),
         arguments: [
             (PlaybackMode.normal, [0, 1, 2, 0, 1, 2]), (.reverse, [2, 1, 0, 2, 1, 0]),
@@ -50,7 +50,7 @@ struct AnimatedImagePlayerTests {
         #expect(driver.shown == Array(expected.prefix(2)))
     }
 
-    @Test("the loop count is the image's, or the program's, also while it plays", .capability("PLY-02", "AIV-03"))
+    @Test("The loop count is the image's, or the program's, also while it plays", .capability("PLY-02", "AIV-03"))
     func loopCount() async throws {
         let player = AnimatedImagePlayer(try NumberedFramesCoder(count: 2, loopCount: 1).image())
         #expect(player.loopCount == 1)
@@ -62,7 +62,7 @@ struct AnimatedImagePlayerTests {
         #expect(driver.shown == [0, 1, 0, 1, 0, 1, 0, 1] && player.completedLoops == 4)
     }
 
-    @Test("the rate changes the time of frames; at zero and below the animation stands", .capability("PLY-03"))
+    @Test("The rate changes the time of frames; at zero and below the animation stands", .capability("PLY-03"))
     func rate() async throws {
         let player = try player(NumberedFramesCoder(count: 4))
         var driver = PlaybackDriver(player)
@@ -80,7 +80,7 @@ struct AnimatedImagePlayerTests {
         }
     }
 
-    @Test("no frame is skipped, however late the program looks", .capability("PLY-06"))
+    @Test("No frame is skipped, however late the program looks", .capability("PLY-06"))
     func neverSkips() async throws {
         let player = try player(NumberedFramesCoder(count: 5))
         var driver = PlaybackDriver(player)
@@ -92,7 +92,7 @@ struct AnimatedImagePlayerTests {
         #expect(player.completedLoops == 1)
     }
 
-    @Test("late frames are dropped where the program wants that", .capability("3.5"))
+    @Test("Late frames are dropped where the program wants that", .capability("3.5"))
     func drops() async throws {
         let player = try player(NumberedFramesCoder(count: 5))
         player.skipsLateFrames = true
@@ -104,7 +104,7 @@ struct AnimatedImagePlayerTests {
     }
 
     @Test(
-        "a player that pauses keeps its place; one that stops returns to the first frame",
+        "A player that pauses keeps its place; one that stops returns to the first frame",
         .capability("PLY-09", "AIV-07"))
     func controls() async throws {
         let player = try player(NumberedFramesCoder(count: 4))
@@ -120,7 +120,7 @@ struct AnimatedImagePlayerTests {
         #expect(player.advance(to: .seconds(70)).frame?.index == 0)
     }
 
-    @Test("seeking shows any frame, playing or not; numbers that no frame has are ignored", .capability("PLY-09"))
+    @Test("Seeking shows any frame, playing or not; numbers that no frame has are ignored", .capability("PLY-09"))
     func seeks() async throws {
         let player = try player(NumberedFramesCoder(count: 9), mode: .reverse)
         player.pause()
@@ -139,7 +139,7 @@ struct AnimatedImagePlayerTests {
         #expect(await driver.show(at: .zero).delay == .milliseconds(50))
     }
 
-    @Test("a change of the mode keeps the frame, and goes on from there", .capability("PLY-04"))
+    @Test("A change of the mode keeps the frame, and goes on from there", .capability("PLY-04"))
     func changeOfMode() async throws {
         let player = try player(NumberedFramesCoder(count: 5))
         var driver = PlaybackDriver(player)
@@ -150,7 +150,7 @@ struct AnimatedImagePlayerTests {
         #expect(driver.shown == [0, 1, 2, 1, 0, 4, 3])
     }
 
-    @Test("a sequence gives each frame at its time, on the player's clock", .capability("PLY-10", "PLY-13"))
+    @Test("A sequence gives each frame at its time, on the player's clock", .capability("PLY-10", "PLY-13"))
     func frames() async throws {
         let clock = ManualClock()
         let player = AnimatedImagePlayer(
@@ -170,7 +170,7 @@ struct AnimatedImagePlayerTests {
         #expect(collected.value == [0, 1, 0, 1] && player.completedLoops == 2)
     }
 
-    @Test("a sequence waits while its player is paused, and ends in a canceled task", .capability("PLY-09"))
+    @Test("A sequence waits while its player is paused, and ends in a canceled task", .capability("PLY-09"))
     func pausedFrames() async throws {
         let clock = ManualClock()
         let player = AnimatedImagePlayer(try NumberedFramesCoder(count: 2).image(), clock: clock)
@@ -195,7 +195,7 @@ struct AnimatedImagePlayerTests {
         #expect(update.isNew && update.frame?.index == 0 && update.frame?.pixels === image.poster.pixels)
     }
 
-    @Test("a still image is shown once, and ends", .capability("ANI-03", "ANI-04", "PLY-01", "AIV-01"))
+    @Test("A still image is shown once, and ends", .capability("ANI-03", "ANI-04", "PLY-01", "AIV-01"))
     func still() async throws {
         let player = AnimatedImagePlayer(try NumberedFramesCoder(count: 1).image())
         var shown = 0
@@ -203,7 +203,7 @@ struct AnimatedImagePlayerTests {
         #expect(shown == 1 && !player.isPlaying)
     }
 
-    @Test("a damaged frame is reported once, and the one before it stays", .capability("COD-44"))
+    @Test("A damaged frame is reported once, and the one before it stays", .capability("COD-44"))
     func damage() async throws {
         let coder = NumberedFramesCoder(count: 5)
         coder.state.withLock { $0.damaged = [2] }
@@ -225,7 +225,7 @@ struct AnimatedImagePlayerTests {
     }
 
     @Test(
-        "an animation that is damaged to its end is not decoded anew for each frame", .capability("3.8"),
+        "An animation that is damaged to its end is not decoded anew for each frame", .capability("3.8"),
         arguments: [PlaybackMode.normal, .reverse], [nil, 0, 60])
     func hopeless(mode: PlaybackMode, frames: Int?) async throws {
         let coder = NumberedFramesCoder(count: 400)
@@ -242,7 +242,7 @@ struct AnimatedImagePlayerTests {
         #expect(coder.decodes.values.reduce(0, +) < (mode == .reverse && frames == 0 ? 25_000 : 4_500))
     }
 
-    @Test("a sequence sleeps until the next frame is due, whatever happens meanwhile", .capability("PLY-13"))
+    @Test("A sequence sleeps until the next frame is due, whatever happens meanwhile", .capability("PLY-13"))
     func sleeps() async throws {
         let clock = CountingClock()
         let player = AnimatedImagePlayer(try NumberedFramesCoder(count: 30).image(), clock: clock)
@@ -265,7 +265,7 @@ struct AnimatedImagePlayerTests {
         await task.value
     }
 
-    @Test("rates that are hardly above zero, and frames that no number of nanoseconds divides", .capability("PLY-03"))
+    @Test("Rates that are hardly above zero, and frames that no number of nanoseconds divides", .capability("PLY-03"))
     func oddRates() async throws {
         let player = try player(NumberedFramesCoder([Duration](repeating: .milliseconds(10), count: 7)))
         for rate in [Double.leastNormalMagnitude, 1e-20, 1e-9, 1e-6] {
@@ -281,7 +281,7 @@ struct AnimatedImagePlayerTests {
         }
     }
 
-    @Test("seeking after the end shows the frame, and playing goes on from there", .capability("PLY-09"))
+    @Test("Seeking after the end shows the frame, and playing goes on from there", .capability("PLY-09"))
     func seekAfterEnd() async throws {
         let player = try player(NumberedFramesCoder(count: 5), loops: 1)
         var driver = PlaybackDriver(player)
@@ -298,7 +298,7 @@ struct AnimatedImagePlayerTests {
         #expect(driver.shown == [3, 4] && driver.isFinished)
     }
 
-    @Test("seeking beyond all time still plays", .capability("PLY-09"))
+    @Test("Seeking beyond all time still plays", .capability("PLY-09"))
     func farSeek() async throws {
         let player = try player(NumberedFramesCoder([Duration](repeating: .seconds(3), count: 8)))
         for loop in [1 << 40, .max] {
@@ -313,7 +313,7 @@ struct AnimatedImagePlayerTests {
         #expect(driver.shown.count == 4)
     }
 
-    @Test("a change of the loop count keeps the direction, and an end that it brings is told", .capability("PLY-02"))
+    @Test("A change of the loop count keeps the direction, and an end that it brings is told", .capability("PLY-02"))
     func changeOfLoops() async throws {
         let player = try player(NumberedFramesCoder(count: 3), mode: .bounce)
         var driver = PlaybackDriver(player)
@@ -340,7 +340,7 @@ struct AnimatedImagePlayerTests {
     }
 
     @Test(
-        "each frame passes the transformer, and players with its key share the results", .capability("AIV-09", "FPL-05")
+        "Each frame passes the transformer, and players with its key share the results", .capability("AIV-09", "FPL-05")
     )
     func transformer() async throws {
         let coder = NumberedFramesCoder(count: 3)

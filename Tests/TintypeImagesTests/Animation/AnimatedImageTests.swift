@@ -9,7 +9,7 @@ import TintypeTesting
 @Suite("Animations whose frames are decoded when they are due", .timeLimited)
 struct AnimatedImageTests {
     @Test(
-        "an animation knows its header and its first frame; bytes that are none are an error",
+        "An animation knows its header and its first frame; bytes that are none are an error",
         .capability("ANI-01", "ANI-02"))
     func header() throws {
         let coder = NumberedFramesCoder([.milliseconds(40), .milliseconds(60)], loopCount: 3)
@@ -28,7 +28,7 @@ struct AnimatedImageTests {
         #expect(try !coders.decode(NumberedFramesCoder.bytes, options: options).isAnimated)
     }
 
-    @Test("any frame can be had; there is none outside", .capability("ANI-06"))
+    @Test("Any frame can be had; there is none outside", .capability("ANI-06"))
     func frames() async throws {
         let coder = NumberedFramesCoder(count: 6)
         let image = try coder.image()
@@ -44,7 +44,7 @@ struct AnimatedImageTests {
         #expect(try await NumberedFramesCoder(count: 1).image().frame(at: 0)?.pixels[0, 0].x == 0)
     }
 
-    @Test("a frame that can't be decoded is an error of its own", .capability("COD-44"))
+    @Test("A frame that can't be decoded is an error of its own", .capability("COD-44"))
     func damage() async throws {
         let coder = NumberedFramesCoder(count: 4)
         coder.state.withLock { $0.damaged = [2] }
@@ -54,7 +54,7 @@ struct AnimatedImageTests {
         #expect(try await image.frame(at: 3)?.pixels[0, 0].x == 3)
     }
 
-    @Test("all frames can be decoded before they are needed, and released", .capability("ANI-05"))
+    @Test("All frames can be decoded before they are needed, and released", .capability("ANI-05"))
     func preload() async throws {
         let coder = NumberedFramesCoder(count: 30)
         let image = try coder.image()
@@ -77,7 +77,7 @@ struct AnimatedImageTests {
         #expect(error?.code == .limitExceeded)
     }
 
-    @Test("animations of the same bytes and options are equal", .capability("ANI-07"))
+    @Test("Animations of the same bytes and options are equal", .capability("ANI-07"))
     func equality() throws {
         let coder = NumberedFramesCoder(count: 3)
         let image = try coder.image()

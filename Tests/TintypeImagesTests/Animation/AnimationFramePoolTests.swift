@@ -8,7 +8,7 @@ import TintypeTesting
 
 @Suite("Frames that players share", .timeLimited)
 struct AnimationFramePoolTests {
-    @Test("players of one animation share its frames, whatever frame each is at", .capability("FPL-01", "3.5"))
+    @Test("Players of one animation share its frames, whatever frame each is at", .capability("FPL-01", "3.5"))
     func sharing() async throws {
         let coder = NumberedFramesCoder(count: 20)
         let image = try coder.image()
@@ -25,7 +25,7 @@ struct AnimationFramePoolTests {
     }
 
     @Test(
-        "a long animation keeps few frames, and decodes each once in a pass",
+        "A long animation keeps few frames, and decodes each once in a pass",
         .capability("PLY-07", "PLY-08", "FPL-02", "FPL-04"))
     func forward() async throws {
         let coder = NumberedFramesCoder(count: 300, loopCount: 1)
@@ -39,7 +39,7 @@ struct AnimationFramePoolTests {
         #expect(image.framePool().statistics.mostFrames <= 6)
     }
 
-    @Test("another pass is no seek, for which decoders keep copies of the canvas", .capability("FPL-04"))
+    @Test("Another pass is no seek, for which decoders keep copies of the canvas", .capability("FPL-04"))
     func passes() throws {
         let coder = NumberedFramesCoder(count: 20)
         var reader = FrameReader(try coder.image().contents, context: ProcessingContext())
@@ -50,7 +50,7 @@ struct AnimationFramePoolTests {
     }
 
     @Test(
-        "backward, no frame is decoded more than twice in a pass, and few pictures are kept",
+        "Backward, no frame is decoded more than twice in a pass, and few pictures are kept",
         .capability("PLY-04", "PLY-07", "FPL-02", "D16", "3.5"),
         arguments: [PlaybackMode.reverse, .bounce, .reversedBounce])
     func backward(mode: PlaybackMode) async throws {
@@ -72,7 +72,7 @@ struct AnimationFramePoolTests {
     }
 
     @Test(
-        "a frame is decoded once for each time that it is shown, and once on the way to the last frame",
+        "A frame is decoded once for each time that it is shown, and once on the way to the last frame",
         .capability("PLY-04", "FPL-02", "3.5"),
         arguments: [PlaybackMode.reverse, .bounce, .reversedBounce], 1...3)
     func decodesOfPasses(mode: PlaybackMode, passes: Int) async throws {
@@ -90,7 +90,7 @@ struct AnimationFramePoolTests {
     }
 
     @Test(
-        "the buffer follows the memory that a program allows",
+        "The buffer follows the memory that a program allows",
         .capability("PLY-07"),
         arguments: [
             // Frames, megabytes of each, the allowed megabytes, and the numbers of frames that are kept.
@@ -114,7 +114,7 @@ struct AnimationFramePoolTests {
     }
 
     @Test(
-        "copies of a canvas that is larger than the frames count with their own size", .capability("PLY-07", "3.1"),
+        "Copies of a canvas that is larger than the frames count with their own size", .capability("PLY-07", "3.1"),
         arguments: [(2_000, 46_000, 33 << 20), (10_000, 40_000, 120 << 20), (500, 8 << 20, 30 << 20), (99, 1 << 20, 1)])
     func canvasCopies(count: Int, frameBytes: Int, canvasBytes: Int) throws {
         let buffer = FrameBuffer(
@@ -124,7 +124,7 @@ struct AnimationFramePoolTests {
         #expect(bytes <= 512 << 20 && segment >= 1 && interval % segment == 0)
     }
 
-    @Test("players with segments of different lengths don't take each other's frames away", .capability("FPL-02"))
+    @Test("Players with segments of different lengths don't take each other's frames away", .capability("FPL-02"))
     func differentSegments() async throws {
         let image = try NumberedFramesCoder(count: 500).image()
         func player(_ frames: Int) -> AnimatedImagePlayer {
@@ -145,7 +145,7 @@ struct AnimationFramePoolTests {
         #expect(first.shown == (469..<499).reversed())
     }
 
-    @Test("copies of the canvas go with the last player that plays backward, or once it turns", .capability("3.19"))
+    @Test("Copies of the canvas go with the last player that plays backward, or once it turns", .capability("3.19"))
     func copies() async throws {
         let coder = NumberedFramesCoder(count: 200)
         let image = try coder.image()
@@ -166,7 +166,7 @@ struct AnimationFramePoolTests {
         _ = player
     }
 
-    @Test("a seek that nobody waits for any longer ends for the sake of others", .capability("3.5"))
+    @Test("A seek that nobody waits for any longer ends for the sake of others", .capability("3.5"))
     func overtakenSeek() async throws {
         let coder = NumberedFramesCoder(count: 1_000_000)
         let player = AnimatedImagePlayer(try coder.image(), maximumBufferSize: ByteCount(1))
@@ -180,7 +180,7 @@ struct AnimationFramePoolTests {
         #expect(coder.decodes.values.reduce(0, +) < 5_000_000)
     }
 
-    @Test("a lowered buffer holds at once; released players leave nothing behind", .capability("PLY-07", "3.19"))
+    @Test("A lowered buffer holds at once; released players leave nothing behind", .capability("PLY-07", "3.19"))
     func release() async throws {
         let coder = NumberedFramesCoder(count: 50)
         let budget = DecodeBudget(limit: .megabytes(100))
@@ -200,7 +200,7 @@ struct AnimationFramePoolTests {
         _ = player
     }
 
-    @Test("what the search for damage decodes again counts once", .capability("3.1"))
+    @Test("What the search for damage decodes again counts once", .capability("3.1"))
     func damageInBudget() async throws {
         let coder = NumberedFramesCoder(count: 60, loopCount: 1)
         coder.state.withLock { ($0.damaged, $0.endsAtDamage) = ([40], true) }
@@ -217,7 +217,7 @@ struct AnimationFramePoolTests {
         _ = (player, image)
     }
 
-    @Test("when memory is scarce, all frames go but the next ones; playing goes on", .capability("FPL-03"))
+    @Test("When memory is scarce, all frames go but the next ones; playing goes on", .capability("FPL-03"))
     func pressure() async throws {
         let coder = NumberedFramesCoder(count: 40)
         let pressure = MemoryPressure()
@@ -232,7 +232,7 @@ struct AnimationFramePoolTests {
         #expect(driver.shown == (0..<80).map { $0 % 40 })
     }
 
-    @Test("a cleared buffer is filled again", .capability("PLY-09", "AIV-06"))
+    @Test("A cleared buffer is filled again", .capability("PLY-09", "AIV-06"))
     func clear() async throws {
         let coder = NumberedFramesCoder(count: 10)
         let player = AnimatedImagePlayer(try coder.image())
@@ -243,7 +243,7 @@ struct AnimationFramePoolTests {
         #expect(driver.shown == (0..<20).map { $0 % 10 })
     }
 
-    @Test("a long way to a frame that nobody waits for any longer is not gone", .capability("3.5"))
+    @Test("A long way to a frame that nobody waits for any longer is not gone", .capability("3.5"))
     func cancelled() async throws {
         let coder = NumberedFramesCoder(count: 100_000)
         let image = try coder.image()
@@ -256,7 +256,7 @@ struct AnimationFramePoolTests {
         }
     }
 
-    @Test("of animations that nobody plays any longer, few decoders stay open", .capability("ANI-05"))
+    @Test("Of animations that nobody plays any longer, few decoders stay open", .capability("ANI-05"))
     func idleDecoders() async throws {
         let coder = NumberedFramesCoder(count: 3)
         let images = try (0..<20).map { _ in try coder.image() }
@@ -271,7 +271,7 @@ struct AnimationFramePoolTests {
         #expect(try await images[0].frame(at: 2) != nil, "the others are opened again")
     }
 
-    @Test("a player whose time stands still decodes the frame that is due and the next, and the others once it plays")
+    @Test("A player whose time stands still decodes the frame that is due and the next, and the others once it plays")
     func idle() async throws {
         let coder = NumberedFramesCoder(count: 101)
         let image = try coder.image()
@@ -301,7 +301,7 @@ struct AnimationFramePoolTests {
         try await check(0...1, "stopped")
     }
 
-    @Test("players that come, go, and change at random show the right frames, and end", arguments: 0..<20)
+    @Test("Players that come, go, and change at random show the right frames, and end", arguments: 0..<20)
     func random(seed: Int) async throws {
         var random = SeededRandom(seed: UInt64(seed))
         let coder = NumberedFramesCoder(count: Int.random(in: 2...60, using: &random))

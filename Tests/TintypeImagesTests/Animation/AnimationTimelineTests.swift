@@ -14,7 +14,7 @@ struct AnimationTimelineTests {
     }
 
     @Test(
-        "each mode has its order",
+        "Each mode has its order",
         .capability("PLY-04"),
         arguments: [
             (PlaybackMode.normal, [0, 1, 2, 0, 1, 2, 0]), (.reverse, [2, 1, 0, 2, 1, 0, 2]),
@@ -25,7 +25,7 @@ struct AnimationTimelineTests {
     }
 
     @Test(
-        "a time leads to a frame, its pass, and the time of the next one",
+        "A time leads to a frame, its pass, and the time of the next one",
         .capability("PLY-03", "PLY-04"),
         arguments: [
             (PlaybackMode.normal, 0, 0, 0, 100), (.normal, 99, 0, 0, 100), (.normal, 100, 1, 0, 300),
@@ -43,7 +43,7 @@ struct AnimationTimelineTests {
     }
 
     @Test(
-        "after the last pass a frame remains: the last one, or the one that the passes began with",
+        "After the last pass a frame remains: the last one, or the one that the passes began with",
         .capability("PLY-05", "D15"),
         arguments: [
             (PlaybackMode.normal, [0, 1, 2, 0, 1, 2, 2, 2]), (.reverse, [2, 1, 0, 2, 1, 0, 0, 0]),
@@ -59,7 +59,7 @@ struct AnimationTimelineTests {
         #expect(!before.isFinished && before.completedLoops == 1)
     }
 
-    @Test("one frame remains from the beginning; two frames have no middle")
+    @Test("One frame remains from the beginning; two frames have no middle")
     func few() {
         for mode in PlaybackMode.allCases {
             let one = AnimationTimeline(durations: durations([50]), mode: mode)
@@ -69,7 +69,7 @@ struct AnimationTimelineTests {
         }
     }
 
-    @Test("frames without a duration last for a moment, and absurd numbers stay in range", .capability("3.5"))
+    @Test("Frames without a duration last for a moment, and absurd numbers stay in range", .capability("3.5"))
     func extremes() {
         let none = AnimationTimeline(durations: durations([0, -5, 0]))
         #expect(none.passDuration == .milliseconds(3))
@@ -83,7 +83,7 @@ struct AnimationTimelineTests {
         }
     }
 
-    @Test("any timeline agrees with a count of its frames", .capability("PLY-04", "PLY-05"), arguments: 0..<200)
+    @Test("Any timeline agrees with a count of its frames", .capability("PLY-04", "PLY-05"), arguments: 0..<200)
     func model(seed: Int) {
         var random = SeededRandom(seed: UInt64(seed))
         let count = Int.random(in: 1...12, using: &random)
@@ -117,7 +117,7 @@ struct AnimationTimelineTests {
         }
     }
 
-    @Test("upcoming frames come in the order of their need, each once")
+    @Test("Upcoming frames come in the order of their need, each once")
     func upcoming() {
         func upcoming(_ mode: PlaybackMode, loops: Int = 0, from step: Int, _ limit: Int) -> [Int] {
             AnimationTimeline(durations: durations([9, 9, 9, 9, 9]), mode: mode, loopCount: loops)

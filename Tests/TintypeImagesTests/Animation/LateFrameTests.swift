@@ -27,7 +27,7 @@ struct LateFrameTests {
         return (update.frame?.index, asked, update.delay)
     }
 
-    @Test("where frames take longer to decode than to show, late ones are shown all the same", .capability("3.5"))
+    @Test("Where frames take longer to decode than to show, late ones are shown all the same", .capability("3.5"))
     func slowDecoder() throws {
         var state = state(skipsLateFrames: true)
         #expect(try advance(&state, 0, isReady: true).frame == 0)
@@ -38,7 +38,7 @@ struct LateFrameTests {
         #expect(try advance(&state, 499, isReady: true).frame == 4)
     }
 
-    @Test("time stands while a frame is decoded; a seek into it keeps its place", .capability("PLY-06"))
+    @Test("Time stands while a frame is decoded; a seek into it keeps its place", .capability("PLY-06"))
     func standingTime() throws {
         var state = state(skipsLateFrames: false)
         #expect(try advance(&state, 0, isReady: true).frame == 0)

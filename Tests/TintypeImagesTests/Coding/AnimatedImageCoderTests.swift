@@ -54,7 +54,7 @@ private struct GrayCoder: AnimatedImageCoder {
 struct AnimatedImageCoderTests {
     private let data = Data("gray".utf8)
 
-    @Test("a coder that gives frames gives images, single frames and any frame too", .capability("COD-08"))
+    @Test("A coder that gives frames gives images, single frames and any frame too", .capability("COD-08"))
     func whole() throws {
         let coders = ImageCoders([GrayCoder()])
         let image = try coders.decode(data, options: DecodeOptions(), context: ProcessingContext())
@@ -74,7 +74,7 @@ struct AnimatedImageCoderTests {
     }
 
     @Test(
-        "a frame that is missing is an error when it is due; those beyond are not asked for",
+        "A frame that is missing is an error when it is due; those beyond are not asked for",
         .capability("COD-08", "3.8"))
     func missing() throws {
         func frames(claimed: Int, given: Int) throws -> Int {
@@ -87,7 +87,7 @@ struct AnimatedImageCoderTests {
         #expect(try frames(claimed: 2, given: .max) == 2)
     }
 
-    @Test("a frame of another size than the first one reaches no player and no encoder", .capability("COD-08", "3.8"))
+    @Test("A frame of another size than the first one reaches no player and no encoder", .capability("COD-08", "3.8"))
     func odd() async throws {
         let image = try GrayCoder(small: 2).decode(data)
         let error = #expect(throws: ImageError.self) { try image.decodingAllFrames() }
@@ -96,7 +96,7 @@ struct AnimatedImageCoderTests {
         #expect(try await image.animation?.frame(at: 1) != nil)
     }
 
-    @Test("limits and the budget are asked before memory is taken", .capability("COD-08", "3.1"))
+    @Test("Limits and the budget are asked before memory is taken", .capability("COD-08", "3.1"))
     func limits() throws {
         var context = ProcessingContext()
         context.limits.maximumBytes = .bytes(64 * 32 * 4 - 1)
@@ -128,7 +128,7 @@ struct AnimatedImageCoderTests {
         }
     }
 
-    @Test("a coder that takes everything stands first in the list, and gets what no other reads", .capability("COD-06"))
+    @Test("A coder that takes everything stands first in the list, and gets what no other reads", .capability("COD-06"))
     func catchAll() throws {
         let coders = ImageCoders([CatchAll(), GrayCoder()])
         func width(_ coders: ImageCoders, _ text: String) throws -> Int {

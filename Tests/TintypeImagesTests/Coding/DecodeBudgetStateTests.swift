@@ -28,7 +28,7 @@ struct DecodeBudgetStateTests {
     private let machine = Machine()
     private var state: DecodeBudgetState { machine.state }
 
-    @Test("the newest of equals is first if the budget is made so, and overtakes those that wait")
+    @Test("The newest of equals is first if the budget is made so, and overtakes those that wait")
     func newestFirst() {
         var state = DecodeBudgetState(limit: 100, newestFirst: true)
         #expect(state.request(60, priority: .normal) == .granted)
@@ -43,7 +43,7 @@ struct DecodeBudgetStateTests {
         #expect(state.release(80, isPreview: false) == [1])
     }
 
-    @Test("what fits begins at once, what does not waits until enough is given back", .capability("3.1"))
+    @Test("What fits begins at once, what does not waits until enough is given back", .capability("3.1"))
     func room() {
         #expect(machine.ask(60) == nil && machine.ask(40) == nil)
         let first = machine.ask(30)
@@ -53,7 +53,7 @@ struct DecodeBudgetStateTests {
         #expect(state.reservedBytes == 100 && state.waiting == 0 && state.peakBytes == 100)
     }
 
-    @Test("the most urgent is next, and of those the first that came")
+    @Test("The most urgent is next, and of those the first that came")
     func order() {
         #expect(machine.ask(100) == nil)
         let waiting = [ImagePriority.low, .normal, .veryHigh, .normal, .veryHigh].map { machine.ask(100, $0) }
@@ -62,7 +62,7 @@ struct DecodeBudgetStateTests {
         #expect(order == [2, 4, 1, 3, 0].map { waiting[$0] })
     }
 
-    @Test("a small image does not pass a large one that is as urgent, and may pass one that is less")
+    @Test("A small image does not pass a large one that is as urgent, and may pass one that is less")
     func starvation() {
         #expect(machine.ask(60) == nil)
         let large = machine.ask(70)
@@ -74,7 +74,7 @@ struct DecodeBudgetStateTests {
         #expect(machine.release(60) == [large, small].compactMap { $0 })
     }
 
-    @Test("an image that takes more than all there is decodes alone")
+    @Test("An image that takes more than all there is decodes alone")
     func oversized() {
         #expect(machine.ask(10) == nil)
         let huge = machine.ask(500)
@@ -86,7 +86,7 @@ struct DecodeBudgetStateTests {
         #expect(machine.ask(DecodeBudgetState.most) != nil && state.reservedBytes == 1)
     }
 
-    @Test("who leaves lets those behind in, and who has been let in cannot leave")
+    @Test("Who leaves lets those behind in, and who has been let in cannot leave")
     func leaving() {
         #expect(machine.ask(60) == nil)
         let large = machine.ask(70) ?? 0
@@ -96,7 +96,7 @@ struct DecodeBudgetStateTests {
         #expect(!machine.leave(small).wasWaiting && !machine.leave(large).wasWaiting && state.reservedBytes == 80)
     }
 
-    @Test("a change of priority counts while one waits")
+    @Test("A change of priority counts while one waits")
     func moving() {
         #expect(machine.ask(100) == nil)
         let first = machine.ask(100) ?? 0
@@ -113,7 +113,7 @@ struct DecodeBudgetStateTests {
         #expect(machine.move(small, to: .high) == [small])
     }
 
-    @Test("previews get a quarter, none while somebody waits, and no decode waits for them to end")
+    @Test("Previews get a quarter, none while somebody waits, and no decode waits for them to end")
     func previews() {
         #expect(machine.reservePreview(20) && !machine.reservePreview(10) && machine.reservePreview(5))
         #expect(machine.ask(100) == nil, "alone, though previews hold memory")
@@ -125,7 +125,7 @@ struct DecodeBudgetStateTests {
         #expect(state.previewBytes == 5 && state.reservedBytes == 15)
     }
 
-    @Test("a higher limit lets in, a lower one ends nothing")
+    @Test("A higher limit lets in, a lower one ends nothing")
     func limits() {
         #expect(machine.ask(80) == nil)
         let waiting = machine.ask(80) ?? 0
@@ -133,7 +133,7 @@ struct DecodeBudgetStateTests {
         #expect(machine.setLimit(0) == [] && state.limit == 1 && state.reservedBytes == 160)
     }
 
-    @Test("in any order of asking, leaving and ending, the limit is kept and everybody's turn comes", arguments: 0..<20)
+    @Test("In any order of asking, leaving and ending, the limit is kept and everybody's turn comes", arguments: 0..<20)
     func anyOrder(seed: UInt64) {
         var generator = SeededRandom(seed: seed)
         var running: [Int] = []

@@ -16,7 +16,7 @@ struct DecodeLimitsTests {
         }
     }
 
-    @Test("long sides, many frames, and frames of a large canvas are refused", .capability("COD-60"))
+    @Test("Long sides, many frames, and frames of a large canvas are refused", .capability("COD-60"))
     func bounds() {
         let limits = DecodeLimits()
         #expect(code(limits, 1 << 20, 1) == nil && code(limits, 1, 1 + 1 << 20) == .limitExceeded)

@@ -14,7 +14,7 @@ private struct Page: FormatOptions {
 
 @Suite("Decode options", .timeLimited)
 struct DecodeOptionsTests {
-    @Test("settings of a program's own coder are kept by their type", .capability("CTX-09"))
+    @Test("Settings of a program's own coder are kept by their type", .capability("CTX-09"))
     func settings() {
         var options = DecodeOptions()
         #expect(options[Layers.self].top == 0)

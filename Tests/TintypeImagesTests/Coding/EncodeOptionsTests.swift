@@ -14,7 +14,7 @@ private struct Paper: FormatOptions {
 
 @Suite("Encode options", .timeLimited)
 struct EncodeOptionsTests {
-    @Test("settings of a format are kept by their type, also those of formats that the core does not know")
+    @Test("Settings of a format are kept by their type, also those of formats that the core does not know")
     func settings() {
         var options = EncodeOptions()
         #expect(options[Ink.self].drops == 3)
@@ -26,7 +26,7 @@ struct EncodeOptionsTests {
         #expect(copy[Ink.self].drops == 7)
     }
 
-    @Test("options that mean the same are equal, and others are not")
+    @Test("Options that mean the same are equal, and others are not")
     func identity() {
         var options = EncodeOptions()
         let plain = options
@@ -41,7 +41,7 @@ struct EncodeOptionsTests {
         #expect(options == plain && options.hashValue == plain.hashValue)
     }
 
-    @Test("metadata stay out unless they are asked for")
+    @Test("Metadata stay out unless they are asked for")
     func metadata() {
         #expect(!EncodeOptions().keepsMetadata && !EncodeOptions().embedsThumbnail)
     }

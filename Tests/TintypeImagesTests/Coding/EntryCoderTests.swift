@@ -52,7 +52,7 @@ struct EntryCoderTests {
     ]
 
     @Test(
-        "an image is stored in its source's format only if that keeps what it has", .capability("CST-05", "CST-06"),
+        "An image is stored in its source's format only if that keeps what it has", .capability("CST-05", "CST-06"),
         arguments: cases)
     func storageFormat(_ one: Case) throws {
         let format: PixelFormat = one.features.contains(.depth) ? .rgba16 : .rgba8
@@ -69,7 +69,7 @@ struct EntryCoderTests {
         #expect(EntryCoder.storageFormat(for: image, encodable: one.encodable) == one.stored)
     }
 
-    @Test("an entry is discarded only if it is damaged for certain")
+    @Test("An entry is discarded only if it is damaged for certain")
     func discarding() {
         func discards(_ code: ImageError.Code) -> Bool {
             EntryCoder.shouldDiscardEntry(after: ImageError(code, stage: .decode, reason: ""))
@@ -82,7 +82,7 @@ struct EntryCoderTests {
         for code in harmless { #expect(!discards(code), "\(code)") }
     }
 
-    @Test("decoding keeps to the limits")
+    @Test("Decoding keeps to the limits")
     func limits() async throws {
         let coder = EntryCoder(coders: ImageCoders(), limits: DecodeLimits(maximumPixels: 3))
         let limit = try await coder.perform { context throws(ImageError) in context.limits.maximumPixels }

@@ -68,7 +68,7 @@ struct ImageCodersTests {
     private let dot = Data("DOT 5".utf8)
 
     @Test(
-        "a coder that writes everything stands first in the list, and gets what no other writes", .capability("COD-06"))
+        "A coder that writes everything stands first in the list, and gets what no other writes", .capability("COD-06"))
     func catchAllWriter() throws {
         let image = Image(pixels: try MutablePixelBuffer(size: PixelSize(width: 1, height: 1), cleared: true).freeze())
         let unheardOf = ImageFormat(rawValue: "unheard-of")
@@ -80,7 +80,7 @@ struct ImageCodersTests {
         #expect(try nested.encode(image, as: unheardOf, options: EncodeOptions()) == Data("unheard-of".utf8))
     }
 
-    @Test("the last added is asked first, and one that fails lets the next try", .capability("COD-05"))
+    @Test("The last added is asked first, and one that fails lets the next try", .capability("COD-05"))
     func fallThrough() throws {
         let coder = DotCoder()
         let coders = ImageCoders([coder]).adding(Stubborn(code: .corruptImage))
@@ -92,7 +92,7 @@ struct ImageCodersTests {
         #expect(error?.code == .corruptImage)
     }
 
-    @Test("the coders of a type can be removed", .capability("COD-05"))
+    @Test("The coders of a type can be removed", .capability("COD-05"))
     func removal() throws {
         var coders = ImageCoders([
             Stubborn(code: .corruptImage), FrameCoder(frames: 1), Stubborn(code: .truncatedImage),
@@ -102,7 +102,7 @@ struct ImageCodersTests {
         #expect(coders.coders.count == 1 && coders.coders[0] is FrameCoder)
     }
 
-    @Test("a decode that was cancelled is not tried with another coder")
+    @Test("A decode that was cancelled is not tried with another coder")
     func cancelled() {
         let coder = DotCoder()
         let error = #expect(throws: ImageError.self) {
@@ -114,7 +114,7 @@ struct ImageCodersTests {
     }
 
     @Test(
-        "bytes that are no image say what they look like", .capability("ERR-02"),
+        "Bytes that are no image say what they look like", .capability("ERR-02"),
         arguments: [
             ("<!doctype html><p>no</p>", "HTML"), ("{\"error\": 1}", "JSON"), ("<rss/>", "markup"),
             ("hello", "68 65 6c 6c 6f"),
@@ -127,7 +127,7 @@ struct ImageCodersTests {
         #expect(error?.reason.contains(word) == true)
     }
 
-    @Test("a format whose trait is off is recognised, and the error names the trait")
+    @Test("A format whose trait is off is recognised, and the error names the trait")
     func traitOff() {
         let avif = Data([0, 0, 0, 20] + Array("ftypavif".utf8) + [0, 0, 0, 0] + Array("mif1".utf8))
         let error = #expect(throws: ImageError.self) {
@@ -143,7 +143,7 @@ struct ImageCodersTests {
         #expect(encoding?.code == .formatNotEncodable)
     }
 
-    @Test("no bytes are an error of their own, and a wrong hint costs nothing", .capability("COD-15", "CTX-13"))
+    @Test("No bytes are an error of their own, and a wrong hint costs nothing", .capability("COD-15", "CTX-13"))
     func hints() throws {
         let coders = ImageCoders([DotCoder()])
         let error = #expect(throws: ImageError.self) {
@@ -156,7 +156,7 @@ struct ImageCodersTests {
     }
 
     @Test(
-        "the last added animated coder that can read the bytes gives the frames; one that fails lets the next try",
+        "The last added animated coder that can read the bytes gives the frames; one that fails lets the next try",
         .capability("ANI-02")
     )
     func frames() throws {
@@ -181,7 +181,7 @@ struct ImageCodersTests {
         #expect(cancelled?.isCancellation == true)
     }
 
-    @Test("a coder that finds no room in the budget is not passed over", .capability("3.1"))
+    @Test("A coder that finds no room in the budget is not passed over", .capability("3.1"))
     func overBudget() {
         let coder = DotCoder()
         let error = #expect(throws: ImageError.self) {
@@ -192,7 +192,7 @@ struct ImageCodersTests {
     }
 
     @Test(
-        "pixels are scaled down to a limit, and never to less than one", .capability("COD-34"))
+        "Pixels are scaled down to a limit, and never to less than one", .capability("COD-34"))
     func scaleDown() {
         var options = DecodeOptions()
         options.maximumBytes = .megabytes(60)
@@ -210,7 +210,7 @@ struct ImageCodersTests {
     }
 
     @Test(
-        "limits refuse by the header", .capability("3.1"),
+        "Limits refuse by the header", .capability("3.1"),
         arguments: [
             (PixelSize(width: 65_535, height: 65_535), 1), (PixelSize(width: .max, height: .max), 1),
             (PixelSize(width: 1_000, height: 1_000), 20_000), (PixelSize(width: 16_000, height: 16_000), 2),

@@ -16,7 +16,7 @@ struct RowSinkTests {
     }
 
     @Test(
-        "rows that are turned as they come are those of the picture that is turned when it is there",
+        "Rows that are turned as they come are those of the picture that is turned when it is there",
         .capability("COD-36"),
         arguments: Orientation.allCases, [PixelFormat.rgba8, .rgba16])
     func turned(orientation: Orientation, format: PixelFormat) throws {
@@ -46,7 +46,7 @@ struct RowSinkTests {
     }
 
     @Test(
-        "rows that never came are transparent, wherever they stand", .capability("3.8"),
+        "Rows that never came are transparent, wherever they stand", .capability("3.8"),
         arguments: Orientation.allCases,
         [PixelFormat.rgba8, .rgba16])
     func missing(orientation: Orientation, format: PixelFormat) throws {
@@ -66,7 +66,7 @@ struct RowSinkTests {
         }
     }
 
-    @Test("turning takes a few rows beyond the upright picture", .capability("COD-35"))
+    @Test("Turning takes a few rows beyond the upright picture", .capability("COD-35"))
     func memory() throws {
         let pool = PixelBufferPool(limit: .megabytes(64))
         let stored = PixelSize(width: 1_000, height: 1_000)

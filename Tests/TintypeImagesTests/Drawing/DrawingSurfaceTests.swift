@@ -15,7 +15,7 @@ struct DrawingSurfaceTests {
     }
 
     @Test(
-        "an image has the size, the scale and the format that were asked for; without drawing it is clear, or black",
+        "An image has the size, the scale and the format that were asked for; without drawing it is clear, or black",
         .capability("MET-25")
     )
     func formats() throws {
@@ -34,7 +34,7 @@ struct DrawingSurfaceTests {
         #expect(try Image(size: size, scale: 0.5) { _ in }.scale == 1)
     }
 
-    @Test("colours are laid over each other, in all formats", .capability("MET-25"), arguments: PixelFormat.allCases)
+    @Test("Colors are laid over each other, in all formats", .capability("MET-25"), arguments: PixelFormat.allCases)
     func fills(pixelFormat: PixelFormat) throws {
         let image = try Image(size: size, pixelFormat: pixelFormat) { surface in
             surface.fill(PixelColor(red: 1, green: 0.5, blue: 0))
@@ -53,7 +53,7 @@ struct DrawingSurfaceTests {
     }
 
     @Test(
-        "images are drawn at any place and size; what lies outside is left out", .capability("MET-25"),
+        "Images are drawn at any place and size; what lies outside is left out", .capability("MET-25"),
         arguments: PixelFormat.allCases
     )
     func images(pixelFormat: PixelFormat) throws {
@@ -83,7 +83,7 @@ struct DrawingSurfaceTests {
     }
 
     @Test(
-        "of an image that is drawn larger than the surface, only the visible part is made, and it is the same",
+        "Of an image that is drawn larger than the surface, only the visible part is made, and it is the same",
         arguments: PixelFormat.allCases)
     func clipping(pixelFormat: PixelFormat) throws {
         var generator = SeededRandom(seed: 12)
@@ -124,7 +124,7 @@ struct DrawingSurfaceTests {
         #expect(part.pixels.component(x: 0, y: 0) == part.pixels.component(x: 9, y: 5))
     }
 
-    @Test("rows and pixels are written by hand", .capability("MET-25"))
+    @Test("Rows and pixels are written by hand", .capability("MET-25"))
     func rows() throws {
         let image = try Image(size: size) { surface in
             for y in 0..<surface.size.height {
@@ -150,7 +150,7 @@ struct DrawingSurfaceTests {
     }
 
     @Test(
-        "laying over is exact to half a step, whatever the pixels", .capability("MET-25"),
+        "Laying over is exact to half a step, whatever the pixels", .capability("MET-25"),
         arguments: [PixelFormat.rgba8, .rgba16])
     func exact(pixelFormat: PixelFormat) throws {
         var generator = SeededRandom(seed: 3)
@@ -181,7 +181,7 @@ struct DrawingSurfaceTests {
         }
     }
 
-    @Test("floating point holds what is brighter than white, and other formats hold white", .capability("MET-25"))
+    @Test("Floating point holds what is brighter than white, and other formats hold white", .capability("MET-25"))
     func bright() throws {
         let color = PixelColor(red: 3, green: -0.5, blue: .nan)
         for pixelFormat in PixelFormat.allCases {
@@ -191,7 +191,7 @@ struct DrawingSurfaceTests {
         }
     }
 
-    @Test("what the drawing throws is thrown", .capability("MET-25"))
+    @Test("What the drawing throws is thrown", .capability("MET-25"))
     func errors() {
         struct Tired: Error {}
         #expect(throws: Tired.self) { try Image(size: size) { _ in throw Tired() } }

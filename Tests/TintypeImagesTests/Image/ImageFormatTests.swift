@@ -18,7 +18,7 @@ struct ImageFormatTests {
     private static let ico: [UInt8] = [0, 0, 1, 0, 1, 0, 16, 16, 0, 0, 1, 0, 32, 0, 104, 4, 0, 0, 22, 0, 0, 0]
 
     @Test(
-        "by full signatures",
+        "By full signatures",
         .capability(
             "FMT-02", "FMT-03", "FMT-04", "FMT-05", "FMT-06", "FMT-07", "FMT-08", "FMT-09", "FMT-10", "FMT-11", "FMT-12"
         ),
@@ -55,7 +55,7 @@ struct ImageFormatTests {
     }
 
     @Test(
-        "a letter or two are not enough", .capability("FMT-01", "FMT-14"),
+        "A letter or two are not enough", .capability("FMT-01", "FMT-14"),
         arguments: [
             "", "B", "BM", "BMW is a maker of cars and motorcycles", "GIF", "GIF88a", "RIFF____WAVE", "%PD",
             "<!DOCTYPE html><html><svg></svg></html>", "<html>", "<?xml version='1.0'?><feed/>", "<svgx>",
@@ -67,7 +67,7 @@ struct ImageFormatTests {
         #expect(ImageFormat(sniffing: Data(text.utf8)) == nil)
     }
 
-    @Test("what a long comment is in front of is left to the reader of SVG", .capability("FMT-01"))
+    @Test("What a long comment is in front of is left to the reader of SVG", .capability("FMT-01"))
     func longComments() {
         let comment = "<!-- " + String(repeating: "x", count: ImageFormat.sniffedBytes) + " -->"
         #expect(ImageFormat(sniffing: Data((comment + "<svg/>").utf8)) == .svg)
@@ -76,7 +76,7 @@ struct ImageFormatTests {
     }
 
     @Test(
-        "names and media types of camera files are hints, others are not", .capability("CTX-13", "FMT-12"),
+        "Names and media types of camera files are hints, others are not", .capability("CTX-13", "FMT-12"),
         arguments: [
             ("a.nef", nil, ImageFormat.raw), ("A.B.DNG", nil, .raw), ("x.jpg", nil, nil), ("nef", nil, nil),
             ("", nil, nil),
@@ -87,7 +87,7 @@ struct ImageFormatTests {
         #expect(ImageFormat.hint(fileName: name, mimeType: type) == format)
     }
 
-    @Test("sniffing any bytes whatever is safe", arguments: 0..<20)
+    @Test("Sniffing any bytes whatever is safe", arguments: 0..<20)
     func noise(seed: Int) {
         var random = SeededRandom(seed: UInt64(seed))
         for _ in 0..<200 {
@@ -108,7 +108,7 @@ struct ImageFormatTests {
         Array("<?xml".utf8), Array("<!--".utf8), Array("<!DOCTYPE svg [".utf8),
     ]
 
-    @Test("types and endings lead to formats and back", .capability("FMT-13"))
+    @Test("Types and endings lead to formats and back", .capability("FMT-13"))
     func types() {
         for format in ImageFormat.known {
             #expect(format.mimeType.flatMap(ImageFormat.init(mimeType:)) == format)

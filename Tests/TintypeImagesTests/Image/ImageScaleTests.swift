@@ -7,7 +7,7 @@ import Testing
 @Suite("Pixels per point", .timeLimited)
 struct ImageScaleTests {
     @Test(
-        "names tell the scale by their last part", .capability("MET-24"),
+        "Names tell the scale by their last part", .capability("MET-24"),
         arguments: [
             ("photo@2x.png", 2), ("/a/b/photo@3x.jpg", 3), ("https://a.org/photo@2x.png?w=1#x", 2),
             ("https://a.org/photo%402x.png", 2), ("photo%403x.webp", 3), ("photo.png", 1), ("photo@2x", 1),
@@ -18,7 +18,7 @@ struct ImageScaleTests {
         #expect(Image.scale(ofName: name) == scale)
     }
 
-    @Test("an image gets the scale of a name, with all its frames and all that is known of it", .capability("MET-24"))
+    @Test("An image gets the scale of a name, with all its frames and all that is known of it", .capability("MET-24"))
     func images() throws {
         let frames = try (1...3).map { index in
             ImageFrame(

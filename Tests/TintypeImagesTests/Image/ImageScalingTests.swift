@@ -18,7 +18,7 @@ struct ImageScalingTests {
         return try #require(image)
     }
 
-    @Test("what is known of an image stays when it gets other pixels", .capability("MET-20"))
+    @Test("What is known of an image stays when it gets other pixels", .capability("MET-20"))
     func properties() throws {
         let source = try image(frames: 3)
         let small = try source.resized(to: PixelSize(width: 10, height: 5))
@@ -30,7 +30,7 @@ struct ImageScalingTests {
     }
 
     @Test(
-        "scaled down until all frames fit into a number of bytes, and not at all if they do",
+        "Scaled down until all frames fit into a number of bytes, and not at all if they do",
         .capability("MET-23", "COD-35"))
     func bytes() throws {
         let source = try image(frames: 2)
@@ -40,7 +40,7 @@ struct ImageScalingTests {
         #expect(try source.scaledDown(toBytes: 0).size == PixelSize(width: 1, height: 1))
     }
 
-    @Test("an orientation is its number in Exif, both ways", .capability("MET-26"))
+    @Test("An orientation is its number in Exif, both ways", .capability("MET-26"))
     func exif() {
         for number in 1...8 { #expect(Orientation(rawValue: number)?.rawValue == number) }
         #expect(Orientation(rawValue: 0) == nil && Orientation(rawValue: 9) == nil)

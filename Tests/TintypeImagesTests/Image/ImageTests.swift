@@ -12,7 +12,7 @@ struct ImageTests {
     }
 
     @Test(
-        "an image weighs what its rows take, and frames that share pixels weigh once", .capability("MET-13", "AFC-03"))
+        "An image weighs what its rows take, and frames that share pixels weigh once", .capability("MET-13", "AFC-03"))
     func cost() throws {
         let one = try pixels(10, 3)
         #expect(Image(pixels: one).memoryCost == 64 * 3)
@@ -29,7 +29,7 @@ struct ImageTests {
     }
 
     @Test(
-        "one frame is a still image, more are an animation, and none is no image",
+        "One frame is a still image, more are an animation, and none is no image",
         .capability("MET-02", "MET-03", "COD-45"))
     func frames() throws {
         let one = try pixels(2, 2)
@@ -42,7 +42,7 @@ struct ImageTests {
         #expect(two.firstFrame.pixels == one)
     }
 
-    @Test("a thumbnail is one only if it is smaller than its source", .capability("MET-08", "D24"))
+    @Test("A thumbnail is one only if it is smaller than its source", .capability("MET-08", "D24"))
     func thumbnail() throws {
         let image = Image(pixels: try pixels(4, 4))
         #expect(!image.isThumbnail)
@@ -53,7 +53,7 @@ struct ImageTests {
         #expect(!image.with { $0.sourceSize = PixelSize(width: 2, height: 40) }.isThumbnail, "larger in one side")
     }
 
-    @Test("delays under 11 ms are played as 100 ms", .capability("COD-43"))
+    @Test("Delays under 11 ms are played as 100 ms", .capability("COD-43"))
     func timing() {
         #expect(FrameTiming.played(.zero) == .milliseconds(100))
         #expect(FrameTiming.played(.milliseconds(10)) == .milliseconds(100))

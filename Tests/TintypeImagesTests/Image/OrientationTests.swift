@@ -29,7 +29,7 @@ struct OrientationTests {
         PixelSize(width: $0.0, height: $0.1)
     }
 
-    @Test("each pixel comes to its place", .capability("COD-36"), arguments: Orientation.allCases, sizes)
+    @Test("Each pixel comes to its place", .capability("COD-36"), arguments: Orientation.allCases, sizes)
     func places(orientation: Orientation, size: PixelSize) throws {
         let source = try numbered(size)
         let upright = try source.oriented(orientation)
@@ -42,14 +42,14 @@ struct OrientationTests {
         }
     }
 
-    @Test("the opposite orientation restores the pixels", arguments: Orientation.allCases, sizes)
+    @Test("The opposite orientation restores the pixels", arguments: Orientation.allCases, sizes)
     func roundTrip(orientation: Orientation, size: PixelSize) throws {
         let source = try numbered(size)
         let inverse = Self.inverses[orientation] ?? orientation
         #expect(try source.oriented(orientation).oriented(inverse) == source)
     }
 
-    @Test("pixels of 16 bits a component are turned whole", arguments: Orientation.allCases)
+    @Test("Pixels of 16 bits a component are turned whole", arguments: Orientation.allCases)
     func deepPixels(orientation: Orientation) throws {
         let size = PixelSize(width: 37, height: 21)
         let buffer = try MutablePixelBuffer(size: size, format: .rgba16)
@@ -68,7 +68,7 @@ struct OrientationTests {
         }
     }
 
-    @Test("an upright image is the same buffer")
+    @Test("An upright image is the same buffer")
     func upright() throws {
         let source = try numbered(PixelSize(width: 4, height: 3))
         #expect(try source.oriented(.up) === source)

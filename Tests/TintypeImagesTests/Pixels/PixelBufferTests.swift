@@ -6,14 +6,14 @@ import Testing
 
 @Suite("Pixel buffers and their pool", .timeLimited)
 struct PixelBufferTests {
-    @Test("rows begin at multiples of 64 bytes", .capability("COD-38"), arguments: [1, 15, 16, 17, 1_000])
+    @Test("Rows begin at multiples of 64 bytes", .capability("COD-38"), arguments: [1, 15, 16, 17, 1_000])
     func alignment(width: Int) throws {
         let buffer = try MutablePixelBuffer(size: PixelSize(width: width, height: 3)).freeze()
         #expect(buffer.bytesPerRow % 64 == 0 && buffer.bytesPerRow >= width * 4)
         buffer.withUnsafeBytes { #expect(Int(bitPattern: $0.baseAddress) % 64 == 0) }
     }
 
-    @Test("memory that is let go of is handed out again, up to the limit")
+    @Test("Memory that is let go of is handed out again, up to the limit")
     func reuse() throws {
         let pool = PixelBufferPool(limit: .megabytes(1))
         let size = PixelSize(width: 256, height: 256)
@@ -29,7 +29,7 @@ struct PixelBufferTests {
     }
 
     @Test(
-        "a size that cannot be is refused",
+        "A size that cannot be is refused",
         arguments: [(0, 5), (5, -1), (Int.max, 1), (1 << 39, 1 << 39), (1, Int.max)])
     func impossible(width: Int, height: Int) {
         let error = #expect(throws: ImageError.self) {
@@ -39,7 +39,7 @@ struct PixelBufferTests {
     }
 
     @Test(
-        "a new buffer shows nothing of the image before it",
+        "A new buffer shows nothing of the image before it",
         arguments: [PixelSize(width: 2_000, height: 2_000), PixelSize(width: 30, height: 20)])
     func reusedMemoryIsCleared(size: PixelSize) throws {
         let pool = PixelBufferPool(limit: .megabytes(64))
@@ -58,7 +58,7 @@ struct PixelBufferTests {
         #expect(UnsafeRawBufferPointer(start: scratch.base, count: bytes).allSatisfy { $0 == 0 })
     }
 
-    @Test("a snapshot does not change with what is still written")
+    @Test("A snapshot does not change with what is still written")
     func snapshot() throws {
         var buffer = try MutablePixelBuffer(size: PixelSize(width: 4, height: 4), cleared: true)
         let before = try buffer.snapshot()

@@ -28,7 +28,7 @@ struct PixelFormatTests {
     }
 
     @Test(
-        "what is beyond the range is cut off on the way to integers, and colour stays within alpha",
+        "What is beyond the range is cut off on the way to integers, and color stays within alpha",
         arguments: [PixelFormat.rgba8, .rgba16])
     func cut(target: PixelFormat) throws {
         let values: [SIMD4<Float16>] = [
@@ -47,7 +47,7 @@ struct PixelFormatTests {
         }
     }
 
-    @Test("deep pixels are turned by all orientations", .capability("COD-36"), arguments: Orientation.allCases)
+    @Test("Deep pixels are turned by all orientations", .capability("COD-36"), arguments: Orientation.allCases)
     func oriented(orientation: Orientation) throws {
         let bytes = try Picture.noise.draw(PixelSize(width: 70, height: 37))
         for format in deepFormats {
@@ -56,7 +56,7 @@ struct PixelFormatTests {
         }
     }
 
-    @Test("a sink takes rows of the format, at their size, shrunk and turned, and rows that never come are transparent")
+    @Test("A sink takes rows of the format, at their size, shrunk and turned, and rows that never come are transparent")
     func sink() throws {
         let stored = PixelSize(width: 40, height: 30)
         for format in deepFormats {
@@ -80,7 +80,7 @@ struct PixelFormatTests {
         }
     }
 
-    @Test("limits and the cost of an image count the bytes of the format")
+    @Test("Limits and the cost of an image count the bytes of the format")
     func bytes() throws {
         var limits = DecodeLimits()
         limits.maximumBytes = .bytes(100 * 100 * 4)

@@ -9,7 +9,7 @@ import TintypeTesting
 struct PixelSizeTests {
     private func size(_ width: Int, _ height: Int) -> PixelSize { PixelSize(width: width, height: height) }
 
-    @Test("fitting into a box, with and without growing and keeping the shape", .capability("COD-32"))
+    @Test("Fitting into a box, with and without growing and keeping the shape", .capability("COD-32"))
     func scaled() {
         let image = size(100, 200)
         #expect(image.scaled(into: size(150, 150)) == size(75, 150))
@@ -24,7 +24,7 @@ struct PixelSizeTests {
         #expect(size(0, 200).scaled(into: size(150, 150)) == size(0, 200))
     }
 
-    @Test("a large photograph in a small box", .capability("COD-30"))
+    @Test("A large photograph in a small box", .capability("COD-30"))
     func thumbnails() {
         #expect(size(5_250, 3_450).scaled(into: size(400, 300)) == size(400, 263))
         #expect(size(5_250, 3_450).scaled(into: size(4_000, 4_000)) == size(4_000, 2_629))
@@ -34,7 +34,7 @@ struct PixelSizeTests {
         #expect(size(100, 200).scaled(into: size(.max, .max), upscaling: true) == size(.max / 2 + 1, .max))
     }
 
-    @Test("a size in a box never exceeds it, and one side fills it", arguments: 0..<20)
+    @Test("A size in a box never exceeds it, and one side fills it", arguments: 0..<20)
     func property(seed: Int) {
         var random = SeededRandom(seed: UInt64(seed))
         for _ in 0..<500 {
@@ -49,7 +49,7 @@ struct PixelSizeTests {
         }
     }
 
-    @Test("a size by bytes", .capability("COD-33"))
+    @Test("A size by bytes", .capability("COD-33"))
     func bytes() {
         #expect(size(1_000, 1_000).scaled(toBytes: 4_000_000) == size(1_000, 1_000))
         #expect(size(2_000, 2_000).scaled(toBytes: 4_000_000) == size(1_000, 1_000))
@@ -60,7 +60,7 @@ struct PixelSizeTests {
         #expect(wide.pixelCount <= 250_000 && wide == size(1_000, 250))
     }
 
-    @Test("a size by bytes keeps the limit for any shape, however long", .capability("COD-33", "COD-17", "D12"))
+    @Test("A size by bytes keeps the limit for any shape, however long", .capability("COD-33", "COD-17", "D12"))
     func bytesOfLongShapes() {
         #expect(size(1, 100_000).scaled(toBytes: 400) == size(1, 100))
         #expect(size(100_000, 1).scaled(toBytes: 400) == size(100, 1))
@@ -76,6 +76,6 @@ struct PixelSizeTests {
         }
     }
 
-    @Test("the product of sides that does not fit is the largest number")
+    @Test("The product of sides that does not fit is the largest number")
     func overflow() { #expect(size(.max, 2).pixelCount == .max) }
 }

@@ -35,7 +35,7 @@ struct DeepResamplerTests {
     }
 
     @Test(
-        "half precision: every component is within rounding of Lanczos, above white and below black too",
+        "Half precision: every component is within rounding of Lanczos, above white and below black too",
         arguments: cases)
     func halfReference(sizes: (PixelSize, PixelSize)) throws {
         let source = try DeepPicture.wide(sizes.0)
@@ -54,7 +54,7 @@ struct DeepResamplerTests {
         }
     }
 
-    @Test("one colour stays that colour", arguments: cases)
+    @Test("One color stays that color", arguments: cases)
     func constant(sizes: (PixelSize, PixelSize)) throws {
         let color = SIMD4<UInt16>(1, 40_001, 65_534, 65_535)
         let flat = try PixelBuffer.drawnDeep(sizes.0, .rgba16) { _, _ in color }
@@ -64,7 +64,7 @@ struct DeepResamplerTests {
         #expect(try glow.resized(to: sizes.1) == .drawnDeep(sizes.1, .rgbaFloat16) { _, _ in bright })
     }
 
-    @Test("all versions of the kernels make the same pixels", arguments: cases, [PixelFormat.rgba16, .rgbaFloat16])
+    @Test("All versions of the kernels make the same pixels", arguments: cases, [PixelFormat.rgba16, .rgbaFloat16])
     func versions(sizes: (PixelSize, PixelSize), format: PixelFormat) throws {
         let source = try format == .rgba16 ? DeepPicture.noise(sizes.0) : DeepPicture.wide(sizes.0)
         let expected = try source.resized(to: sizes.1)
@@ -75,7 +75,7 @@ struct DeepResamplerTests {
         }
     }
 
-    @Test("the work follows the pixels, not the product of the long sides")
+    @Test("The work follows the pixels, not the product of the long sides")
     func crossedSides() throws {
         let color = SIMD4<UInt16>(1, 2, 3, 4)
         for (from, to) in [(100_000, 1), (1, 100_000)].map({ (ResamplerTests.size($0.0, $0.1), $0) }) {
@@ -85,7 +85,7 @@ struct DeepResamplerTests {
         }
     }
 
-    @Test("memory for the work does not grow with the height", .capability("COD-35"), arguments: [2_000, 8_000])
+    @Test("Memory for the work does not grow with the height", .capability("COD-35"), arguments: [2_000, 8_000])
     func boundedMemory(height: Int) throws {
         let pool = PixelBufferPool(limit: .megabytes(64))
         var resampler = try DeepRowResampler(
@@ -97,7 +97,7 @@ struct DeepResamplerTests {
     }
 
     @Test(
-        "every half-precision number comes back from single precision; others are rounded to the nearest, ties to even")
+        "Every half-precision number comes back from single precision; others are rounded to the nearest, ties to even")
     func halfNumbers() throws {
         for kernels in DeepRowResampler.kernels {
             let halves = (0...UInt16.max).map { $0 }
@@ -139,7 +139,7 @@ enum DeepPicture {
         }
     }
 
-    /// Opaque colours from -1 to 5.
+    /// Opaque colors from -1 to 5.
     static func wide(_ size: PixelSize) throws -> PixelBuffer {
         var random = SplitMix(state: UInt64(size.width * 7 + size.height))
         return try .drawnDeep(size, .rgbaFloat16) { _, _ in

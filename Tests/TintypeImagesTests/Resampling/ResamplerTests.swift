@@ -19,7 +19,7 @@ struct ResamplerTests {
         (size(16, 16), size(15, 17)), (size(400, 65), size(2, 2)), (size(31, 193), size(32, 32)),
     ]
 
-    @Test("every component is within 1 of Lanczos in double precision", arguments: cases, Picture.allCases)
+    @Test("Every component is within 1 of Lanczos in double precision", arguments: cases, Picture.allCases)
     func reference(sizes: (PixelSize, PixelSize), picture: Picture) throws {
         let source = try picture.draw(sizes.0)
 
@@ -33,7 +33,7 @@ struct ResamplerTests {
     }
 
     @Test(
-        "an image that becomes much narrower and much higher is within 4", arguments: Picture.allCases,
+        "An image that becomes much narrower and much higher is within 4", arguments: Picture.allCases,
         [size(200, 3), size(200, 10), size(203, 1)])
     func narrowerAndHigher(picture: Picture, from: PixelSize) throws {
         let source = try picture.draw(from)
@@ -42,7 +42,7 @@ struct ResamplerTests {
         #expect(difference.largest <= 4 && difference.psnr > 50, "\(difference)")
     }
 
-    @Test("the work follows the pixels, not the product of the long sides")
+    @Test("The work follows the pixels, not the product of the long sides")
     func crossedSides() throws {
         // 10^10 multiplications if wide rows were added up for each target row.
         let row = try PixelBuffer.drawn(Self.size(100_000, 1)) { _, _ in SIMD4(1, 2, 3, 4) }
@@ -50,7 +50,7 @@ struct ResamplerTests {
         #expect(result[0, 0] == SIMD4(1, 2, 3, 4) && result[0, 99_999] == SIMD4(1, 2, 3, 4))
     }
 
-    @Test("all versions of the kernels make the same pixels", arguments: cases + [(size(200, 3), size(20, 40))])
+    @Test("All versions of the kernels make the same pixels", arguments: cases + [(size(200, 3), size(20, 40))])
     func versions(sizes: (PixelSize, PixelSize)) throws {
         let source = try Picture.noise.draw(sizes.0)
         let expected = try source.resized(to: sizes.1)
@@ -62,7 +62,7 @@ struct ResamplerTests {
     }
 
     @Test(
-        "rows that come one by one, in memory that is used again, make the same pixels",
+        "Rows that come one by one, in memory that is used again, make the same pixels",
         arguments: cases + [(size(200, 3), size(20, 40))])
     func streaming(sizes: (PixelSize, PixelSize)) throws {
         let source = try Picture.noise.draw(sizes.0)
@@ -72,7 +72,7 @@ struct ResamplerTests {
     }
 
     @Test(
-        "one colour stays that colour",
+        "One color stays that color",
         arguments: cases,
         [SIMD4<UInt8>(255, 255, 255, 255), SIMD4(0, 0, 0, 0), SIMD4(1, 128, 200, 200), SIMD4(3, 2, 1, 3)])
     func constant(sizes: (PixelSize, PixelSize), color: SIMD4<UInt8>) throws {
@@ -81,7 +81,7 @@ struct ResamplerTests {
         #expect(try result == PixelBuffer.drawn(sizes.1) { _, _ in color })
     }
 
-    @Test("a filter of 20,000 samples keeps one colour, and what it reads", arguments: [true, false])
+    @Test("A filter of 20,000 samples keeps one color, and what it reads", arguments: [true, false])
     func extremeShrink(wide: Bool) throws {
         let long = wide ? Self.size(20_000, 1) : Self.size(1, 20_000)
         let gray = try PixelBuffer.drawn(long) { _, _ in SIMD4(77, 78, 79, 255) }
@@ -93,7 +93,7 @@ struct ResamplerTests {
         #expect(try stripes.resized(to: Self.size(1, 1))[0, 0] == SIMD4(100, 50, 25, 255))
     }
 
-    @Test("a great enlargement is made in about the memory of the result")
+    @Test("A great enlargement is made in about the memory of the result")
     func extremeGrowth() throws {
         let pool = PixelBufferPool(limit: .megabytes(64))
         let source = try Picture.gradient.draw(Self.size(3, 3))
@@ -105,7 +105,7 @@ struct ResamplerTests {
         #expect(pool.statistics.allocated == 2)
     }
 
-    @Test("memory for the work does not grow with the height", .capability("COD-35"), arguments: [2_000, 8_000])
+    @Test("Memory for the work does not grow with the height", .capability("COD-35"), arguments: [2_000, 8_000])
     func boundedMemory(height: Int) throws {
         let pool = PixelBufferPool(limit: .megabytes(64))
         var resampler = try RowResampler(from: Self.size(100, height), to: Self.size(10, 10), pool: pool)
@@ -116,7 +116,7 @@ struct ResamplerTests {
         #expect(pool.statistics.freeBytes < 32_768, "scratch memory was \(pool.statistics.freeBytes) bytes")
     }
 
-    @Test("the same size is the same buffer, and rows of the same size come out as they went in", .capability("COD-36"))
+    @Test("The same size is the same buffer, and rows of the same size come out as they went in", .capability("COD-36"))
     func identity() throws {
         let source = try Picture.noise.draw(Self.size(37, 29))
         #expect(try source.resized(to: source.size) === source)
@@ -125,7 +125,7 @@ struct ResamplerTests {
         #expect(resampler.finish() == source)
     }
 
-    @Test("colour never exceeds alpha at hard edges of transparent shapes", arguments: cases)
+    @Test("Color never exceeds alpha at hard edges of transparent shapes", arguments: cases)
     func premultiplied(sizes: (PixelSize, PixelSize)) throws {
         let source = try PixelBuffer.drawn(sizes.0) { x, y in
             (x / 5 + y / 3) % 2 == 0 ? SIMD4(0, 0, 0, 0) : SIMD4(255, 255, 0, 255)
@@ -139,7 +139,7 @@ struct ResamplerTests {
         }
     }
 
-    @Test("sizes without pixels and sides beyond all memory are refused", arguments: [0, -1, 1 << 23, 1 << 40, .max])
+    @Test("Sizes without pixels and sides beyond all memory are refused", arguments: [0, -1, 1 << 23, 1 << 40, .max])
     func refusedSizes(side: Int) throws {
         for bad in [Self.size(side, 5), Self.size(5, side)] {
             for (from, to) in [(bad, Self.size(2, 2)), (Self.size(2, 2), bad)] {
@@ -155,7 +155,7 @@ struct ResamplerTests {
     }
 
     @Test(
-        "weights of a sample add up to one, and leave the sums room",
+        "Weights of a sample add up to one, and leave the sums room",
         arguments: [1, 2, 3, 5, 16, 17, 99, 1_000], [1, 2, 3, 7, 16, 50, 333, 4_000])
     func weights(source: Int, target: Int) {
         for (group, maximumBits) in [(2, 22), (8, 16)] {

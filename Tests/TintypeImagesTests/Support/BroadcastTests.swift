@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A broadcast", .timeLimited)
 struct BroadcastTests {
-    @Test("tells each observer each event until it is removed, and of the end")
+    @Test("Tells each observer each event until it is removed, and of the end")
     func observers() {
         let (broadcast, told) = (Broadcast<Int>(), Lock<[String]>([]))
         let one = broadcast.add { event in told.withLock { $0.append("one \(event)") } }
@@ -29,7 +29,7 @@ struct BroadcastTests {
         #expect(told.withLock { $0.last } == "late")
     }
 
-    @Test("calls no observer under its lock, and releases none under it")
+    @Test("Calls no observer under its lock, and releases none under it")
     func reentrance() {
         final class Owner: Sendable {
             let broadcast: Broadcast<Void>
@@ -50,7 +50,7 @@ struct BroadcastTests {
         broadcast.remove(broadcast.add { [owner = Owner(broadcast)] in _ = owner })
     }
 
-    @Test("a stream has the latest events if it is read late, and ends with the broadcast")
+    @Test("A stream has the latest events if it is read late, and ends with the broadcast")
     func stream() async {
         let broadcast = Broadcast<Int>()
         let stream = broadcast.stream(backlog: 2)

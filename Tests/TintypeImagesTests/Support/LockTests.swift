@@ -36,7 +36,7 @@ struct LockTests {
         #expect(lock.withLock { $0 } == 8_000)
     }
 
-    @Test("a lock that somebody holds is not waited for where that is asked")
+    @Test("A lock that somebody holds is not waited for where that is asked")
     func busyLock() {
         let lock = Lock(1)
         #expect(lock.withLockIfFree { $0 } == 1)
@@ -44,7 +44,7 @@ struct LockTests {
         #expect(inside == .some(.none))
     }
 
-    @Test("a duration in nanoseconds, also where it is longer than they can tell")
+    @Test("A duration in nanoseconds, also where it is longer than they can tell")
     func nanoseconds() {
         #expect(Duration.milliseconds(1_500).inNanoseconds == 1_500_000_000)
         #expect(Duration.nanoseconds(-7).inNanoseconds == -7)

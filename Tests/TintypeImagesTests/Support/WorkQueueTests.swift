@@ -7,7 +7,7 @@ import TintypeTesting
 
 @Suite("The pool of threads", .timeLimited)
 struct WorkQueueTests {
-    @Test("runs everything, never more than its width at a time", .capability("DLR-31"))
+    @Test("Runs everything, never more than its width at a time", .capability("DLR-31"))
     func width() async throws {
         let queue = WorkQueue(label: "test", width: 3)
         let state = Lock((running: 0, most: 0))
@@ -31,7 +31,7 @@ struct WorkQueueTests {
         #expect(state.withLock { $0.most } <= 3)
     }
 
-    @Test("the most urgent comes first, and a change of mind counts while it waits", .capability("3.11"))
+    @Test("The most urgent comes first, and a change of mind counts while it waits", .capability("3.11"))
     func order() async throws {
         let queue = WorkQueue(label: "test", width: 1)
         let gate = ThreadGate()
@@ -58,7 +58,7 @@ struct WorkQueueTests {
         #expect(order.withLock { $0 } == ["late", "high", "low"])
     }
 
-    @Test("of work with one priority, the newest comes first if the queue is made so; priorities count all the same")
+    @Test("Of work with one priority, the newest comes first if the queue is made so; priorities count all the same")
     func newestFirst() async throws {
         let queue = WorkQueue(label: "test", width: 1, newestFirst: true)
         let gate = ThreadGate()
@@ -84,7 +84,7 @@ struct WorkQueueTests {
         #expect(order.withLock { $0 } == ["d", "b", "e", "c", "a"])
     }
 
-    @Test("work that is cancelled while it waits never runs; work that runs is told")
+    @Test("Work that is cancelled while it waits never runs; work that runs is told")
     func cancellation() async throws {
         let queue = WorkQueue(label: "test", width: 1)
         let gate = ThreadGate()
@@ -110,7 +110,7 @@ struct WorkQueueTests {
         #expect(try await queue.perform { _ throws(ImageError) in 1 } == 1, "the thread is free again")
     }
 
-    @Test("a task that was cancelled before it asked gets the error")
+    @Test("A task that was cancelled before it asked gets the error")
     func cancelledBefore() async {
         let queue = WorkQueue(label: "test", width: 1)
         let task = Task {

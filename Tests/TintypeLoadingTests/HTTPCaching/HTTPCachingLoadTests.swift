@@ -84,7 +84,7 @@ extension Freshness {
 @Suite("Caching over HTTP", .timeLimited)
 struct HTTPCachingLoadTests {
     @Test(
-        "a fresh image is used, a stale one revalidated, and the answer renews it",
+        "A fresh image is used, a stale one revalidated, and the answer renews it",
         .capability("HTC-01", "MGR-20", "3.3"),
         arguments: [true, false])
     func lifeOfAnImage(isInMemory: Bool) async throws {
@@ -111,7 +111,7 @@ struct HTTPCachingLoadTests {
         #expect(bench.loads == 3)
     }
 
-    @Test("the policy of the manager is that of requests without one", .capability("HTC-01", "CTX-28"))
+    @Test("The policy of the manager is that of requests without one", .capability("HTC-01", "CTX-28"))
     func defaults() async throws {
         let bench = Bench(policy: .http)
         bench.send("max-age=1")
@@ -130,7 +130,7 @@ struct HTTPCachingLoadTests {
     }
 
     @Test(
-        "an image whose source forbids it is not stored", .capability("HTC-01"),
+        "An image whose source forbids it is not stored", .capability("HTC-01"),
         arguments: [CachePolicy.http, .cacheFirst])
     func noStore(policy: CachePolicy) async throws {
         let bench = Bench(policy: policy)
@@ -144,7 +144,7 @@ struct HTTPCachingLoadTests {
     }
 
     @Test(
-        "if the source fails, a stale image is used where that is allowed", .capability("HTC-02"),
+        "If the source fails, a stale image is used where that is allowed", .capability("HTC-02"),
         arguments: [true, false])
     func failures(isInMemory: Bool) async throws {
         let bench = Bench()
@@ -166,7 +166,7 @@ struct HTTPCachingLoadTests {
     }
 
     @Test(
-        "a stale image is shown at once and renewed in the background", .capability("HTC-02", "3.3"),
+        "A stale image is shown at once and renewed in the background", .capability("HTC-02", "3.3"),
         arguments: [true, false])
     func staleWhileRevalidate(isPolicy: Bool) async throws {
         let bench = Bench(policy: isPolicy ? .staleWhileRevalidate : .http)
@@ -182,7 +182,7 @@ struct HTTPCachingLoadTests {
         #expect(bench.loads == 2)
     }
 
-    @Test("stale bytes are returned at once and renewed in the background, without a decode", .capability("HTC-02"))
+    @Test("Stale bytes are returned at once and renewed in the background, without a decode", .capability("HTC-02"))
     func staleBytes() async throws {
         let bench = Bench(policy: .staleWhileRevalidate)
         bench.send("max-age=1")
@@ -197,7 +197,7 @@ struct HTTPCachingLoadTests {
         #expect(bench.loads == 2 && bench.bench.coder.decodes == 0)
     }
 
-    @Test("without a connection, or where data is scarce, cached images aren't revalidated", .capability("HTC-05"))
+    @Test("Without a connection, or where data is scarce, cached images aren't revalidated", .capability("HTC-05"))
     func network() async throws {
         let bench = Bench()
         bench.send("max-age=1")
@@ -225,7 +225,7 @@ struct HTTPCachingLoadTests {
     }
 
     @Test(
-        "requests with different credentials never share an image", .capability("HTC-04"),
+        "Requests with different credentials never share an image", .capability("HTC-04"),
         arguments: CachePolicy.allCases.filter { $0 != .cacheOnly }, ["Authorization", "cookie"])
     func credentials(policy: CachePolicy, name: String) async throws {
         let bench = Bench(policy: policy)
@@ -247,7 +247,7 @@ struct HTTPCachingLoadTests {
         await #expect(throws: ImageError.self) { try await bench.load(policy: .cacheOnly) }
     }
 
-    @Test("an image is for requests with the values that its response varied on", .capability("HTC-04"))
+    @Test("An image is for requests with the values that its response varied on", .capability("HTC-04"))
     func vary() async throws {
         let bench = Bench(policy: .cacheFirst)
         bench.send("max-age=100", size: 3, vary: "Accept, X-Size")
@@ -259,7 +259,7 @@ struct HTTPCachingLoadTests {
         #expect(bench.loads == 3)
     }
 
-    @Test("two requests with different values at once each get their own image", .capability("HTC-04"))
+    @Test("Two requests with different values at once each get their own image", .capability("HTC-04"))
     func concurrentVary() async throws {
         let cache = DictionaryCache()
         let loader = GatedLoader(nil)
@@ -290,7 +290,7 @@ struct HTTPCachingLoadTests {
     }
 
     @Test(
-        "an image that is removed while it is revalidated stays removed, and one that isn't is renewed on disk",
+        "An image that is removed while it is revalidated stays removed, and one that isn't is renewed on disk",
         .capability("HTC-03"), arguments: [true, false])
     func removedMeanwhile(isRemoved: Bool) async throws {
         let folder = try TemporaryDirectory()
@@ -321,7 +321,7 @@ struct HTTPCachingLoadTests {
         #expect(manager.memoryImage(for: request) != nil && manager.memoryImage(for: url) == nil)
     }
 
-    @Test("a clock that goes back makes images stale, not eternal", .capability("HTC-03"))
+    @Test("A clock that goes back makes images stale, not eternal", .capability("HTC-03"))
     func clock() async throws {
         let bench = Bench()
         bench.send("max-age=10")
@@ -332,7 +332,7 @@ struct HTTPCachingLoadTests {
         #expect(try await bench.load().freshness.name == "cached")
     }
 
-    @Test("the freshness of another URL says nothing of the one that referred to it", .capability("HTC-01"))
+    @Test("The freshness of another URL says nothing of the one that referred to it", .capability("HTC-01"))
     func redirected() async throws {
         let bench = Bench()
         for control in ["max-age=100", nil] {
@@ -347,7 +347,7 @@ struct HTTPCachingLoadTests {
         #expect(bench.loads == 4)
     }
 
-    @Test("an immutable image isn't revalidated while it is fresh (RFC 8246)", .capability("HTC-01"))
+    @Test("An immutable image isn't revalidated while it is fresh (RFC 8246)", .capability("HTC-01"))
     func immutable() async throws {
         let bench = Bench()
         bench.send("max-age=10, immutable")
@@ -359,7 +359,7 @@ struct HTTPCachingLoadTests {
         #expect(bench.loads == 2)
     }
 
-    @Test("a thumbnail on disk obeys the rules of its original", .capability("HTC-01"))
+    @Test("A thumbnail on disk obeys the rules of its original", .capability("HTC-01"))
     func variants() async throws {
         let bench = Bench()
         bench.send("max-age=10", size: 8)
@@ -378,7 +378,7 @@ struct HTTPCachingLoadTests {
         #expect(bench.loads == 2)
     }
 
-    @Test("images of loaders without HTTP are handled as by cacheFirst", .capability("HTC-01"))
+    @Test("Images of loaders without HTTP are handled as by cacheFirst", .capability("HTC-01"))
     func otherLoaders() async throws {
         let bench = Bench()
         bench.answer.withLock { $0 = .success(.dot()) }

@@ -149,7 +149,7 @@ private let wishes: [FreshnessCase] = [
 @Suite("The rules of HTTP for cached images", .timeLimited)
 struct HTTPFreshnessTests {
     @Test(
-        "a stored response is used as the specification says", .capability("HTC-01", "3.3"),
+        "A stored response is used as the specification says", .capability("HTC-01", "3.3"),
         arguments: lifetimes + ages + directives + wishes)
     func use(row: FreshnessCase) {
         let response = StoredResponse(
@@ -159,7 +159,7 @@ struct HTTPFreshnessTests {
         #expect(HTTPFreshness(response, now: now).use(for: row.request) == row.use)
     }
 
-    @Test("the time that a response took makes it older (RFC 9111, section 4.2.3)", .capability("HTC-01"))
+    @Test("The time that a response took makes it older (RFC 9111, section 4.2.3)", .capability("HTC-01"))
     func delay() {
         let response = StoredResponse(
             statusCode: 200, headers: ["cache-control": "max-age=10", "age": "1"], request: SelectingFields([:]),
@@ -168,7 +168,7 @@ struct HTTPFreshnessTests {
     }
 
     @Test(
-        "a stale image replaces an answer that didn't come only where that is allowed", .capability("HTC-02"),
+        "A stale image replaces an answer that didn't come only where that is allowed", .capability("HTC-02"),
         arguments: [
             ("max-age=1", true), ("max-age=1, must-revalidate", false), ("no-cache", false),
             ("max-age=1, stale-if-error=10", true), ("max-age=1, stale-if-error=1", false), ("no-store", false),
@@ -182,7 +182,7 @@ struct HTTPFreshnessTests {
     }
 
     @Test(
-        "dates are read in three formats (RFC 9110, section 5.6.7), and nothing else is",
+        "Dates are read in three formats (RFC 9110, section 5.6.7), and nothing else is",
         .capability("HTC-01"),
         arguments: [
             ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777), ("Sunday, 06-Nov-94 08:49:37 GMT", 784_111_777),
@@ -200,14 +200,14 @@ struct HTTPFreshnessTests {
         #expect(HTTPDate.date(text, now: FreshnessCase.start)?.timeIntervalSince1970 == seconds)
     }
 
-    @Test("a year of two digits is at most 50 years ahead", .capability("HTC-01"))
+    @Test("A year of two digits is at most 50 years ahead", .capability("HTC-01"))
     func shortYears() {
         let now = Date(timeIntervalSince1970: 1_700_000_000)  // 2023
         #expect(HTTPDate.date("Thursday, 18-Aug-50 02:01:18 GMT", now: now)?.timeIntervalSince1970 == 2_544_400_878)
         #expect((HTTPDate.date("Thursday, 18-Aug-94 02:01:18 GMT", now: now)?.timeIntervalSince1970 ?? 0) < 8e8)
     }
 
-    @Test("hostile header fields make an image stale, and nothing else", .capability("HTC-03"))
+    @Test("Hostile header fields make an image stale, and nothing else", .capability("HTC-03"))
     func hostile() {
         let many = Array(repeating: "max-age=1000000", count: 10_000).joined(separator: ",")
         for headers in [
@@ -225,7 +225,7 @@ struct HTTPFreshnessTests {
         }
     }
 
-    @Test("a response that is damaged on disk is none", .capability("HTC-03"))
+    @Test("A response that is damaged on disk is none", .capability("HTC-03"))
     func damaged() {
         let response = StoredResponse(
             statusCode: 200, headers: ["vary": "accept"], request: SelectingFields(["Accept": "a"]),
@@ -238,7 +238,7 @@ struct HTTPFreshnessTests {
         #expect(StoredResponse(encoded: huge) == nil)
     }
 
-    @Test("no credentials are stored", .capability("HTC-04"))
+    @Test("No credentials are stored", .capability("HTC-04"))
     func digests() {
         let fields = SelectingFields(["Authorization": "Basic c2VjcmV0"], credentials: ["authorization"])
         let response = StoredResponse(

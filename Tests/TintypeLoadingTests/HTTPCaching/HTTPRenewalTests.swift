@@ -51,7 +51,7 @@ struct HTTPRenewalTests {
 
     private var asked: [CacheValidators?] { bench.loader.calls.map(\.request.validators) }
 
-    @Test("a validator that the source doesn't repeat is kept", .capability("HTC-01"))
+    @Test("A validator that the source doesn't repeat is kept", .capability("HTC-01"))
     func kept() async throws {
         let both = CacheValidators(entityTag: "\"1\"", lastModified: "Sun, 06 Nov 1994 08:49:37 GMT")
         send("max-age=1", both)
@@ -67,7 +67,7 @@ struct HTTPRenewalTests {
     }
 
     @Test(
-        "a confirmation of another version renews nothing, and the source is asked again, for all of it (RFC 9111, section 4.3.4)",
+        "A confirmation of another version renews nothing, and the source is asked again, for all of it (RFC 9111, section 4.3.4)",
         .capability("HTC-01", "3.3"))
     func otherVersion() async throws {
         let first = CacheValidators(entityTag: "\"1\"")
@@ -88,7 +88,7 @@ struct HTTPRenewalTests {
         #expect(asked.count == 5)
     }
 
-    @Test("a request with only-if-cached asks no source (RFC 9111, section 5.2.1.7)", .capability("HTC-01"))
+    @Test("A request with only-if-cached asks no source (RFC 9111, section 5.2.1.7)", .capability("HTC-01"))
     func onlyIfCached() async throws {
         var only = ImageRequest(url, headers: ["cache-control": "Only-If-Cached"])
         #expect(await bench.failure(only)?.code == .notCached)
@@ -107,7 +107,7 @@ struct HTTPRenewalTests {
     }
 
     @Test(
-        "the same entity tag, weak or strong, renews the image", arguments: ["W/\"1\"", "\"1\""],
+        "The same entity tag, weak or strong, renews the image", arguments: ["W/\"1\"", "\"1\""],
         ["W/\"1\"", "\"1\""])
     func sameVersion(old: String, new: String) async throws {
         send("max-age=1", CacheValidators(entityTag: old))
@@ -118,7 +118,7 @@ struct HTTPRenewalTests {
         #expect(asked.count == 2)
     }
 
-    @Test("an image that is renewed in the background is stored only if its source allows it", .capability("HTC-02"))
+    @Test("An image that is renewed in the background is stored only if its source allows it", .capability("HTC-02"))
     func background() async throws {
         send("max-age=1, stale-while-revalidate=100", CacheValidators(entityTag: "\"1\""))
         _ = try await load()

@@ -16,7 +16,7 @@ struct DataURLLoaderTests {
     }
 
     @Test(
-        "base64 and percent encoding (RFC 2397)",
+        "Base64 and percent encoding (RFC 2397)",
         arguments: [
             ("data:image/png;base64,aGVsbG8=", "hello", "image/png"),
             ("data:image/png;base64,aGVsbG8", "hello", "image/png"),
@@ -40,7 +40,7 @@ struct DataURLLoaderTests {
     }
 
     @Test(
-        "broken URLs are refused, and say which rule they break",
+        "Broken URLs are refused, and say which rule they break",
         arguments: [
             ("data:image/png;base64", ImageError.Code.invalidURL), ("data:image/png;base64,a*b", .invalidURL),
             ("data:image/png;base64,a", .invalidURL),
@@ -50,7 +50,7 @@ struct DataURLLoaderTests {
         await #expect { try await load(text) } throws: { code ~= $0 }
     }
 
-    @Test("the limit counts decoded bytes")
+    @Test("The limit counts decoded bytes")
     func limit() async throws {
         let text = "data:image/png;base64,\(Data(count: 999).base64EncodedString())"
         #expect(try await load(text, limit: 999).data.count == 999)
@@ -60,7 +60,7 @@ struct DataURLLoaderTests {
         await #expect { try await load(percent, limit: 998) } throws: { ImageError.Code.bodyTooLarge ~= $0 }
     }
 
-    @Test("an error does not repeat a long URL")
+    @Test("An error does not repeat a long URL")
     func shortSource() async throws {
         let text = "data:image/png;base64," + String(repeating: "A", count: 5_000) + "*"
         await #expect {
@@ -70,7 +70,7 @@ struct DataURLLoaderTests {
         }
     }
 
-    @Test("progress is reported as for every loader")
+    @Test("Progress is reported as for every loader")
     func progress() async throws {
         let reports = Watched<[LoadProgress]>([])
         let url = try #require(URL(string: "data:,abc"))

@@ -28,7 +28,7 @@ struct FileLoaderTests {
         }
     }
 
-    @Test("a file comes whole, in pieces that are reported")
+    @Test("A file comes whole, in pieces that are reported")
     func loads() async throws {
         let url = try folder.write(contents, to: "ä b#1.png")
         let reports = Watched<[LoadProgress]>([])
@@ -43,7 +43,7 @@ struct FileLoaderTests {
         #expect(reports.value.map(\.chunk).reduce(Data(), +) == contents)
     }
 
-    @Test("only file URLs of this computer are loaded")
+    @Test("Only file URLs of this computer are loaded")
     func schemes() async throws {
         #expect(loader.canLoad(folder.url))
         #expect(try loader.canLoad(#require(URL(string: "FILE:///a"))))
@@ -54,7 +54,7 @@ struct FileLoaderTests {
         #expect(try await loader.load(LoadRequest(url: local)).data == contents)
     }
 
-    @Test("what is missing or is no file says so in the system's words")
+    @Test("What is missing or is no file says so in the system's words")
     func unreadable() async throws {
         do throws(ImageError) {
             _ = try await loader.load(LoadRequest(url: folder.url(of: "none")))
@@ -71,14 +71,14 @@ struct FileLoaderTests {
         #expect(await failure(try folder.write(Data(), to: "empty")) == .emptyBody)
     }
 
-    @Test("a file over the limit is not read")
+    @Test("A file over the limit is not read")
     func tooLarge() async throws {
         let url = try folder.write(contents, to: "a")
         #expect(await failure(url, loader: FileLoader(maximumBytes: 599_999)) == .bodyTooLarge)
         #expect(await failure(url, loader: FileLoader(maximumBytes: 600_000)) == nil)
     }
 
-    @Test("an unchanged file is not read again")
+    @Test("An unchanged file is not read again")
     func notModified() async throws {
         let url = try folder.write(contents, to: "a")
         let validators = try await loader.load(LoadRequest(url: url)).validators
@@ -89,7 +89,7 @@ struct FileLoaderTests {
         #expect(try await loader.load(again).data.count == 1_200_000)
     }
 
-    @Test("a load that is cancelled in the middle reads no further")
+    @Test("A load that is cancelled in the middle reads no further")
     func cancelled() async throws {
         let url = try folder.write(contents, to: "a")
         let task = Watched<Task<LoadedData, any Error>?>(nil)

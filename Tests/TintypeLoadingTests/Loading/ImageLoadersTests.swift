@@ -35,7 +35,7 @@ struct ImageLoadersTests {
         return String(decoding: loaded.data, as: UTF8.self)
     }
 
-    @Test("the loader added last that can load the URL does", .capability("DLR-43", "DLR-44", "PLG-04"))
+    @Test("The loader added last that can load the URL does", .capability("DLR-43", "DLR-44", "PLG-04"))
     func order() async throws {
         var loaders = ImageLoaders([Named(name: "1", scheme: "a"), Named(name: "2", scheme: "b")])
         #expect(try await name(loaders, "a://x") == "1")
@@ -50,7 +50,7 @@ struct ImageLoadersTests {
         #expect(try !loaders.canLoad(#require(URL(string: "a://x"))))
     }
 
-    @Test("without a loader the error says what there are loaders for", .capability("DLR-44"))
+    @Test("Without a loader the error says what there are loaders for", .capability("DLR-44"))
     func noLoader() async throws {
         let loaders = ImageLoaders([Named(name: "1", scheme: "a"), FileLoader(), Named(name: "2", scheme: "a")])
         let url = try #require(URL(string: "gopher://me:secret@x/y"))
@@ -69,7 +69,7 @@ struct ImageLoadersTests {
         }
     }
 
-    @Test("the loader of the URL decides whether its failure is remembered", .capability("DLR-44"))
+    @Test("The loader of the URL decides whether its failure is remembered", .capability("DLR-44"))
     func remembered() {
         let loaders = ImageLoaders([Named(name: "1", scheme: "a", remembers: true), Named(name: "2", scheme: "b")])
         func remembers(_ url: String) -> Bool {

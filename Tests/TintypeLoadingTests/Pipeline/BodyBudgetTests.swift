@@ -11,7 +11,7 @@ private let url = URL(string: "test:a")!
 
 @Suite("Bodies in the decode budget", .timeLimited)
 struct BodyBudgetTests {
-    @Test("the bytes of a load count from the first one that arrives until the load ends")
+    @Test("The bytes of a load count from the first one that arrives until the load ends")
     func whileArriving() async throws {
         let budget = DecodeBudget(limit: .megabytes(10))
         let bench = ManagerBench(answer: nil)
@@ -29,7 +29,7 @@ struct BodyBudgetTests {
         while budget.statistics.bodyBytes > 0 { await Task.yield() }
     }
 
-    @Test("a cancelled or failed transfer no longer counts", arguments: [true, false])
+    @Test("A cancelled or failed transfer no longer counts", arguments: [true, false])
     func afterTheEnd(isCancelled: Bool) async throws {
         let budget = DecodeBudget(limit: .megabytes(10))
         let bench = ManagerBench(answer: nil)
@@ -48,7 +48,7 @@ struct BodyBudgetTests {
         while budget.statistics.bodyBytes > 0 { await Task.yield() }
     }
 
-    @Test("a loader that reports impossible numbers neither overflows the budget nor stops other loads")
+    @Test("A loader that reports impossible numbers neither overflows the budget nor stops other loads")
     func impossibleNumbers() async throws {
         let budget = DecodeBudget(limit: .megabytes(10))
         let bench = ManagerBench(answer: nil)
@@ -63,7 +63,7 @@ struct BodyBudgetTests {
         for task in tasks { #expect(try await task.image.size.width == 8) }
     }
 
-    @Test("a transfer begins only while the bodies that wait for their decode leave room")
+    @Test("A transfer begins only while the bodies that wait for their decode leave room")
     func transfersWaitForRoom() async throws {
         let budget = DecodeBudget(limit: ByteCount(5))
         let bench = ManagerBench(answer: nil)
@@ -91,7 +91,7 @@ struct BodyBudgetTests {
         _ = try await task.image
     }
 
-    @Test("transfers begin in the order of their priority, and those that leave hold nobody up")
+    @Test("Transfers begin in the order of their priority, and those that leave hold nobody up")
     func orderOfTransfers() {
         var state = DecodeBudgetState(limit: 100)
         state.addBody(100)
@@ -108,7 +108,7 @@ struct BodyBudgetTests {
         #expect(state.requestTransfer(priority: .low) == .granted)
     }
 
-    @Test("one decode may run however much the bodies take; the next one waits for them")
+    @Test("One decode may run however much the bodies take; the next one waits for them")
     func decodesWaitForBodies() {
         var state = DecodeBudgetState(limit: 100)
         state.addBody(500)

@@ -14,7 +14,7 @@ struct CacheSerializerTests {
     private let bench = ManagerBench()
 
     @Test(
-        "the serializer returns the bytes of the original and of a stored variant, once each",
+        "The serializer returns the bytes of the original and of a stored variant, once each",
         .capability("MGR-09", "CTX-27"))
     func serializer() async throws {
         let calls = Lock<[String]>([])
@@ -38,7 +38,7 @@ struct CacheSerializerTests {
         #expect(disk[bench.manager.key(for: request)]?.data == Data("DOT 4".utf8))
     }
 
-    @Test("bytes that are loaded without decoding are serialized, too", .capability("MGR-09"))
+    @Test("Bytes that are loaded without decoding are serialized, too", .capability("MGR-09"))
     func data() async throws {
         var request = ImageRequest(url)
         request.cache.waitsForStore = true
@@ -49,7 +49,7 @@ struct CacheSerializerTests {
         #expect(bench.cache.now.disk["test:a"]?.data == Data("DOT 88".utf8))
     }
 
-    @Test("without bytes from the serializer, the disk stores what it would store", .capability("MGR-09"))
+    @Test("Without bytes from the serializer, the disk stores what it would store", .capability("MGR-09"))
     func none() async throws {
         var request = ImageRequest(url)
         request.cache.waitsForStore = true
@@ -58,7 +58,7 @@ struct CacheSerializerTests {
         #expect(bench.cache.now.disk["test:a"]?.data == Data("DOT 8".utf8))
     }
 
-    @Test("a serializer that fails, or returns nothing, is an error of the write", .capability("MGR-09"))
+    @Test("A serializer that fails, or returns nothing, is an error of the write", .capability("MGR-09"))
     func failure() async throws {
         struct Trouble: Error {}
         var request = ImageRequest(url)
@@ -72,7 +72,7 @@ struct CacheSerializerTests {
         #expect(bench.cache.now.disk.isEmpty)
     }
 
-    @Test("bytes that aren't stored, and those that come from the disk, are not serialized", .capability("MGR-09"))
+    @Test("Bytes that aren't stored, and those that come from the disk, are not serialized", .capability("MGR-09"))
     func notCalled() async throws {
         let calls = Lock(0)
         var request = ImageRequest(url)

@@ -53,7 +53,7 @@ struct CachedImageTests {
     }
 
     @Test(
-        "memory answers first, then the disk; the source is never asked, and a miss is nil",
+        "Memory answers first, then the disk; the source is never asked, and a miss is nil",
         .capability("CQU-02", "CQU-04", "CQU-09", "CQU-14"))
     func order() async throws {
         let manager = manager()
@@ -67,7 +67,7 @@ struct CachedImageTests {
         #expect(coder.decodes.count == 1 && loader.calls.isEmpty)
     }
 
-    @Test("whatever the request and the manager say of the source, it isn't asked", arguments: CachePolicy.allCases)
+    @Test("Whatever the request and the manager say of the source, it isn't asked", arguments: CachePolicy.allCases)
     func policies(_ policy: CachePolicy) async throws {
         var configuration = ImageManager.Configuration()
         configuration.optionsProcessor = { request in
@@ -82,7 +82,7 @@ struct CachedImageTests {
         #expect(loader.calls.isEmpty)
     }
 
-    @Test("a request's options and layers count", .capability("CQU-15", "CQU-01"))
+    @Test("A request's options and layers count", .capability("CQU-15", "CQU-01"))
     func options() async throws {
         let manager = manager()
         try await storeOnDisk(manager.key(for: url))
@@ -96,7 +96,7 @@ struct CachedImageTests {
         #expect(manager.memoryImage(for: request) == nil)
     }
 
-    @Test("of many who ask for one image at once, all get the same, decoded once", .capability("CQU-07"))
+    @Test("Of many who ask for one image at once, all get the same, decoded once", .capability("CQU-07"))
     func decodesOnce() async throws {
         let manager = manager()
         try await storeOnDisk(manager.key(for: url))
@@ -109,7 +109,7 @@ struct CachedImageTests {
         #expect(coder.decodes.count == 1)
     }
 
-    @Test("a decode that takes long holds up no other read of the disk", .capability("CQU-08", "D8"))
+    @Test("A decode that takes long holds up no other read of the disk", .capability("CQU-08", "D8"))
     func decodesApart() async throws {
         let queue = WorkQueue(label: "test", width: 1)
         var configuration = ImageManager.Configuration()
@@ -127,7 +127,7 @@ struct CachedImageTests {
         #expect(try await slow.value?.size.width == 8)
     }
 
-    @Test("who is cancelled is told at once; what nobody waits for is not decoded", .capability("CQU-13"))
+    @Test("Who is cancelled is told at once; what nobody waits for is not decoded", .capability("CQU-13"))
     func cancelling() async throws {
         let queue = WorkQueue(label: "test", width: 1)
         var configuration = ImageManager.Configuration()
@@ -146,7 +146,7 @@ struct CachedImageTests {
         #expect(coder.decodes.isEmpty)
     }
 
-    @Test("bytes that are no image are an error, and are removed from the disk", .capability("3.8"))
+    @Test("Bytes that are no image are an error, and are removed from the disk", .capability("3.8"))
     func brokenImage() async throws {
         let manager = manager(FailingCoder(code: .corruptImage))
         let key = manager.key(for: url)
@@ -157,7 +157,7 @@ struct CachedImageTests {
     }
 
     @Test(
-        "an entry is kept after every error that says nothing about it",
+        "An entry is kept after every error that says nothing about it",
         arguments: [
             ImageError.Code.limitExceeded, .outOfMemory, .unknownFormat, .formatNotEnabled, .decodeFailedByCoder,
         ])
@@ -173,14 +173,14 @@ struct CachedImageTests {
         #expect(await cache.contains(key) == .disk)
     }
 
-    @Test("a failure to encode is told; the image is in memory, nothing is on disk", .capability("CST-07"))
+    @Test("A failure to encode is told; the image is in memory, nothing is on disk", .capability("CST-07"))
     func encodeFailure() async throws {
         let manager = manager()
         await #expect(throws: ImageError.self) { try await manager.store(try solidImage(3, 1), for: url) }
         #expect(await cache.contains(manager.key(for: url)) == .memory)
     }
 
-    @Test("without bytes an image is encoded anew, in place of the bytes that are there", .capability("OLD-02"))
+    @Test("Without bytes an image is encoded anew, in place of the bytes that are there", .capability("OLD-02"))
     func encodesAnew() async throws {
         let dots = DotCoder()
         let manager = manager(ImageCoders([dots]))

@@ -93,7 +93,7 @@ struct DecodeBudgetTests {
 
     private func url(_ number: Int) throws -> URL { try #require(URL(string: "test:\(number)")) }
 
-    @Test("a hundred large images at once never take more than the budget", .capability("3.1"), arguments: [1, 3, 8])
+    @Test("A hundred large images at once never take more than the budget", .capability("3.1"), arguments: [1, 3, 8])
     func hundred(width: Int) async throws {
         let coder = BulkyCoder()
         let limit = coder.bytes * 2 + coder.bytes / 2
@@ -113,7 +113,7 @@ struct DecodeBudgetTests {
         #expect(statistics.reservedBytes == 0 && statistics.decodes == 0 && statistics.waiting == 0)
     }
 
-    @Test("an image larger than the whole budget is decoded, alone")
+    @Test("An image larger than the whole budget is decoded, alone")
     func oversized() async throws {
         let coder = BulkyCoder()
         let budget = DecodeBudget(limit: ByteCount(coder.bytes / 3))
@@ -128,7 +128,7 @@ struct DecodeBudgetTests {
         #expect(pool.statistics.peakBytes == coder.bytes && budget.statistics.reservedBytes == 0)
     }
 
-    @Test("who waits takes no thread, and gives up at once when cancelled")
+    @Test("Who waits takes no thread, and gives up at once when cancelled")
     func cancelled() async throws {
         let coder = BulkyCoder()
         let budget = DecodeBudget(limit: ByteCount(coder.bytes))
@@ -146,7 +146,7 @@ struct DecodeBudgetTests {
         #expect(budget.statistics.reservedBytes == 0 && pool.statistics.allocated == 1)
     }
 
-    @Test("the more urgent load has its turn first, also if it became so while it waited", .capability("3.11"))
+    @Test("The more urgent load has its turn first, also if it became so while it waited", .capability("3.11"))
     func urgent() async throws {
         let coder = BulkyCoder()
         let budget = DecodeBudget(limit: ByteCount(coder.bytes))
@@ -169,7 +169,7 @@ struct DecodeBudgetTests {
         #expect(coder.holding.value.order == ["test:2", "test:0", "test:1"])
     }
 
-    @Test("a coder that fails lets the next one reserve what it needs, in one decode that never waits while it holds")
+    @Test("A coder that fails lets the next one reserve what it needs, in one decode that never waits while it holds")
     func fallback() async throws {
         let (large, small) = (BulkyCoder(side: 600), BulkyCoder(side: 64, fails: true))
         let budget = DecodeBudget(limit: ByteCount(large.bytes))
@@ -185,7 +185,7 @@ struct DecodeBudgetTests {
         #expect(budget.statistics.peakBytes == large.bytes)
     }
 
-    @Test("a coder that is called directly waits on its thread, and ends when nobody wants its image")
+    @Test("A coder that is called directly waits on its thread, and ends when nobody wants its image")
     func blocking() async throws {
         let coder = BulkyCoder()
         let budget = DecodeBudget(limit: ByteCount(coder.bytes))
@@ -211,7 +211,7 @@ struct DecodeBudgetTests {
         #expect(budget.statistics.reservedBytes == 0)
     }
 
-    @Test("previews get a quarter of the budget; without, there are none, and the image comes all the same")
+    @Test("Previews get a quarter of the budget; without, there are none, and the image comes all the same")
     func previews() async throws {
         let coder = BulkyCoder()
         for (limit, hasPreview) in [(coder.bytes * 4, true), (coder.bytes * 3, false)] {
@@ -235,7 +235,7 @@ struct DecodeBudgetTests {
         }
     }
 
-    @Test("the default is half of the memory that the program may use, and at least 256 MB")
+    @Test("The default is half of the memory that the program may use, and at least 256 MB")
     func defaultLimit() throws {
         let folder = try TemporaryDirectory()
         _ = try folder.write(Data("MemTotal: 8000000 kB\n".utf8), to: "proc/meminfo")

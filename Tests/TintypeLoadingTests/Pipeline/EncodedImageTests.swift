@@ -32,7 +32,7 @@ struct EncodedImageTests {
     }
 
     @Test(
-        "bytes without decoding, kept on disk, and decoded when the image is wanted",
+        "Bytes without decoding, kept on disk, and decoded when the image is wanted",
         .capability("OLD-04", "COD-16", "OPT-18", "CTX-08"))
     func undecoded() async throws {
         let loader = GatedLoader { _ in Self.bytes("DOT 8") }
@@ -49,7 +49,7 @@ struct EncodedImageTests {
         #expect(coder.decodes == 1 && loader.calls.count == 1 && cache.now.diskStores == 1)
     }
 
-    @Test("one download for who wants the bytes and who wants the image; it is stored once")
+    @Test("One download for who wants the bytes and who wants the image; it is stored once")
     func shared() async throws {
         let loader = GatedLoader()
         let manager = manager(loader)
@@ -68,7 +68,7 @@ struct EncodedImageTests {
     }
 
     @Test(
-        "bytes without a header that can be read are an error, and not kept; on disk they are replaced",
+        "Bytes without a header that can be read are an error, and not kept; on disk they are replaced",
         .capability("3.8"))
     func rubbish() async throws {
         let loader = GatedLoader { Self.bytes($0.absoluteString == "test:a" ? "DOT 8" : "DOT x") }
@@ -84,7 +84,7 @@ struct EncodedImageTests {
         #expect(cache.now.disk[ImageKey(source: "test:a")]?.data == Data("DOT 8".utf8))
     }
 
-    @Test("what the request says of caches holds, and who is cancelled ends at once")
+    @Test("What the request says of caches holds, and who is cancelled ends at once")
     func options() async throws {
         let loader = GatedLoader()
         let manager = manager(loader)

@@ -29,7 +29,7 @@ struct EncodedLoadTests {
         }
     }
 
-    @Test("a thumbnail is made and encoded once, and then comes from disk")
+    @Test("A thumbnail is made and encoded once, and then comes from disk")
     func storedOnce() async throws {
         let bench = ManagerBench()
         let cold = try await bench.manager.encoded(for: thumbnail(), as: .dot)
@@ -47,7 +47,7 @@ struct EncodedLoadTests {
         #expect(bench.cache.now.diskStores == 2)
     }
 
-    @Test("callers at once share the transfer, the decode, the encode, and the writes")
+    @Test("Callers at once share the transfer, the decode, the encode, and the writes")
     func shared() async throws {
         let bench = ManagerBench(answer: nil)
         let callers = (0..<20).map { _ in Task { try await bench.manager.encoded(for: thumbnail(), as: .dot) } }
@@ -64,7 +64,7 @@ struct EncodedLoadTests {
         #expect(bench.cache.now.diskStores == 2)
     }
 
-    @Test("each size, quality, and transformer has bytes of its own")
+    @Test("Each size, quality, and transformer has bytes of its own")
     func keys() async throws {
         let bench = ManagerBench()
         var worse = EncodeOptions()
@@ -81,14 +81,14 @@ struct EncodedLoadTests {
         #expect(![first, second, third].contains { small.canBeMade(of: $0.key.variant) })
     }
 
-    @Test("a format that nothing writes is an error before the source is asked")
+    @Test("A format that nothing writes is an error before the source is asked")
     func notEncodable() async throws {
         let bench = ManagerBench()
         let error = await failure(bench.manager, thumbnail(), as: .jxl)
         #expect(error?.code == .formatNotEncodable && error?.source == "test:a" && bench.loader.calls.isEmpty)
     }
 
-    @Test("the bytes go with their source, and with bytes that replace those that they were made of")
+    @Test("The bytes go with their source, and with bytes that replace those that they were made of")
     func replaced() async throws {
         let size = Lock(8)
         let bench = ManagerBench { .success(.dot($0.absoluteString, size: size.withLock { $0 })) }
@@ -104,7 +104,7 @@ struct EncodedLoadTests {
         #expect(bench.cache.now.disk.isEmpty)
     }
 
-    @Test("a source that is removed while it is loaded leaves nothing behind")
+    @Test("A source that is removed while it is loaded leaves nothing behind")
     func removedMeanwhile() async throws {
         let cache = ImageCache(memory: MemoryCache(), disk: PlainDisk())
         let loader = GatedLoader()
@@ -120,7 +120,7 @@ struct EncodedLoadTests {
         #expect(await manager.cachedLayers(for: url) == [])
     }
 
-    @Test("damaged bytes on disk are discarded, and made again")
+    @Test("Damaged bytes on disk are discarded, and made again")
     func damaged() async throws {
         let bench = ManagerBench()
         let key = try await bench.manager.encoded(for: thumbnail(), as: .dot).key
@@ -130,7 +130,7 @@ struct EncodedLoadTests {
         #expect(bench.coder.encoded.count == 2 && bench.loader.calls.count == 1)
     }
 
-    @Test("the request says whether the disk is asked, and whether it gets the bytes")
+    @Test("The request says whether the disk is asked, and whether it gets the bytes")
     func layers() async throws {
         let bench = ManagerBench()
         var request = thumbnail()
@@ -149,7 +149,7 @@ struct EncodedLoadTests {
         #expect(await failure(bench.manager, other)?.code == .notCached)
     }
 
-    @Test("a write that fails is told to who waits for it; the bytes are there")
+    @Test("A write that fails is told to who waits for it; the bytes are there")
     func failedWrite() async throws {
         let bench = ManagerBench()
         bench.cache.change { $0.storeError = ImageError(.cacheWriteFailed, stage: .cache, reason: "full") }
@@ -157,7 +157,7 @@ struct EncodedLoadTests {
         #expect(result.data == Data("DOT 4".utf8) && result.storeError?.code == .cacheWriteFailed)
     }
 
-    @Test("a still image isn't taken for the animation that a request requires")
+    @Test("A still image isn't taken for the animation that a request requires")
     func stillImage() async throws {
         let bench = ManagerBench()
         _ = try await bench.manager.encoded(for: thumbnail(), as: .dot)
@@ -188,7 +188,7 @@ struct EncodedLoadTests {
         }
     }
 
-    @Test("bytes that their server confirms are renewed, and not encoded again", arguments: [true, false])
+    @Test("Bytes that their server confirms are renewed, and not encoded again", arguments: [true, false])
     func renewed(inBackground: Bool) async throws {
         let now = Lock(Date(timeIntervalSince1970: 1_000_000))
         let bench = confirmingBench(
@@ -206,7 +206,7 @@ struct EncodedLoadTests {
         #expect(bench.coder.encoded.count == 1)
     }
 
-    @Test("a source that confirms its newer version renews no bytes of an older one")
+    @Test("A source that confirms its newer version renews no bytes of an older one")
     func otherVersion() async throws {
         let (now, calls) = (Lock(Date(timeIntervalSince1970: 1_000_000)), Lock(0))
         var configuration = ImageManager.Configuration.still
@@ -235,7 +235,7 @@ struct EncodedLoadTests {
         #expect(bench.loader.calls.count == 3)
     }
 
-    @Test("bytes on disk are the result where their server fails and nothing forbids it")
+    @Test("Bytes on disk are the result where their server fails and nothing forbids it")
     func serverFails() async throws {
         let now = Lock(Date(timeIntervalSince1970: 1_000_000))
         let bench = confirmingBench("max-age=10", fails: true, now: now)
@@ -249,7 +249,7 @@ struct EncodedLoadTests {
         #expect(stale.freshness.isStale && stale.source == .disk && bench.loader.calls.count == 2)
     }
 
-    @Test("who comes while the image is encoded gets stored what he wishes")
+    @Test("Who comes while the image is encoded gets stored what he wishes")
     func lateCaller() async throws {
         let gate = ThreadGate()
         let bench = ManagerBench(coder: DotCoder(onEncode: { gate.wait() }))
@@ -266,7 +266,7 @@ struct EncodedLoadTests {
         #expect(bench.coder.encoded.count == 1 && bench.loader.calls.count == 1)
     }
 
-    @Test("memory gets the image before its transformer, and no other, if the request wants that")
+    @Test("Memory gets the image before its transformer, and no other, if the request wants that")
     func originalInMemory() async throws {
         let bench = ManagerBench()
         var request = ImageRequest(url, transformer: .resize(width: 3))
@@ -277,7 +277,7 @@ struct EncodedLoadTests {
         #expect(Array(bench.cache.now.memory.keys) == [bench.manager.key(for: url)])
     }
 
-    @Test("bytes go with the image of which they were made, and when another image takes its place")
+    @Test("Bytes go with the image of which they were made, and when another image takes its place")
     func removedWithImage() async throws {
         let folder = try TemporaryDirectory()
         let cache = try ImageCache(disk: .init(directory: folder.path + "/cache"))
@@ -294,7 +294,7 @@ struct EncodedLoadTests {
         #expect(try await manager.encoded(for: thumbnail(5), as: .dot).data == Data("DOT 2".utf8))
     }
 
-    @Test("beside a serializer, which decides what the disk stores, no bytes are stored")
+    @Test("Beside a serializer, which decides what the disk stores, no bytes are stored")
     func serializer() async throws {
         var configuration = ImageManager.Configuration.still
         configuration.cacheSerializer = { _, data, _ in data.map { Data($0.reversed()) } }
@@ -303,7 +303,7 @@ struct EncodedLoadTests {
         #expect(Array(bench.cache.now.disk.keys) == [result.key.original])
     }
 
-    @Test("no format and no option is taken for another")
+    @Test("No format and no option is taken for another")
     func formats() {
         let image = ImageVariant(DecodeOptions(thumbnailSize: PixelSize(width: 4, height: 4)))
         let lossless = EncodeOptions(lossless: true)

@@ -14,7 +14,7 @@ struct FailureLifetimeTests {
     }
 
     @Test(
-        "missing images and those that can't be decoded are remembered for minutes, other permanent failures for 30 seconds, and temporary ones not at all",
+        "Missing images and those that can't be decoded are remembered for minutes, other permanent failures for 30 seconds, and temporary ones not at all",
         .capability("MGR-37", "3.4"),
         arguments: [
             (status(404), Duration.minutes(5)), (status(410), .minutes(5)), (status(403), .seconds(30)),
@@ -37,7 +37,7 @@ struct FailureLifetimeTests {
         #expect(await bench.failure(request)?.code == error.code)
     }
 
-    @Test("data that can't be decoded has a lifetime of its own", .capability("MGR-37", "3.4"))
+    @Test("Data that can't be decoded has a lifetime of its own", .capability("MGR-37", "3.4"))
     func undecodable() async {
         var configuration = ImageManager.Configuration()
         configuration.failureLifetimes = FailureLifetimes(undecodable: .minutes(50))
@@ -48,7 +48,7 @@ struct FailureLifetimeTests {
         #expect(bench.manager.failures.first.map { $0.remaining > .minutes(49) } == true)
     }
 
-    @Test("the program decides which failures are remembered, and for how long", .capability("MGR-38"))
+    @Test("The program decides which failures are remembered, and for how long", .capability("MGR-38"))
     func hook() async {
         let asked = Lock<[String]>([])
         var configuration = ImageManager.Configuration()

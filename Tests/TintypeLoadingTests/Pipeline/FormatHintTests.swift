@@ -37,14 +37,14 @@ struct FormatHintTests {
     }
 
     @Test(
-        "a URL's ending tells a camera file from a TIFF", .capability("CTX-13", "COD-49"),
+        "A URL's ending tells a camera file from a TIFF", .capability("CTX-13", "COD-49"),
         arguments: ["a.nef", "b.DNG", "c.cr3"])
     func ending(name: String) async throws {
         #expect(try await load(name) == .raw)
         #expect(try await load(name) { $0.isProgressive = true } == .raw)
     }
 
-    @Test("without such an ending the bytes tell, and a hint of the request goes first", .capability("CTX-13"))
+    @Test("Without such an ending the bytes tell, and a hint of the request goes first", .capability("CTX-13"))
     func others() async throws {
         await #expect(throws: ImageError.self) { try await load("a.tif") }
         await #expect(throws: ImageError.self) { try await load("a.nef") { $0.decode.formatHint = .png } }
@@ -52,7 +52,7 @@ struct FormatHintTests {
     }
 
     @Test(
-        "an ending becomes a hint where it tells more than the bytes; any other is left out", .capability("COD-14"),
+        "An ending becomes a hint where it tells more than the bytes; any other is left out", .capability("COD-14"),
         arguments: [
             ("photo.nef", ImageFormat.raw), ("photo.unknown", nil), ("photo", nil), ("photo.png", nil),
         ] as [(String, ImageFormat?)])

@@ -12,7 +12,7 @@ private let url = URL(string: "test:a")!
 @Suite("The manager", .timeLimited)
 struct ImageManagerTests {
     @Test(
-        "loads, decodes, stores in memory and on disk, and says where the image came from",
+        "Loads, decodes, stores in memory and on disk, and says where the image came from",
         .capability("MGR-01", "MGR-02", "MGR-15", "MGR-17", "MGR-31", "CTX-02", "OLD-11")
     )
     func load() async throws {
@@ -36,7 +36,7 @@ struct ImageManagerTests {
     }
 
     @Test(
-        "a thousand who want one cold image cause one request, one decode and one disk write",
+        "A thousand who want one cold image cause one request, one decode and one disk write",
         .capability("DLR-09", "MGR-28", "D1"))
     func thousand() async throws {
         let bench = ManagerBench(answer: nil)
@@ -56,7 +56,7 @@ struct ImageManagerTests {
         #expect(bench.cache.now.memoryStores == 1)
     }
 
-    @Test("ten sizes of one image take one transfer, ten decodes and one disk write", .capability("DLR-11", "CQU-10"))
+    @Test("Ten sizes of one image take one transfer, ten decodes and one disk write", .capability("DLR-11", "CQU-10"))
     func tenSizes() async throws {
         let bench = ManagerBench(answer: nil)
         try await withThrowingTaskGroup(of: (Int, Image).self) { group in
@@ -78,7 +78,7 @@ struct ImageManagerTests {
     }
 
     @Test(
-        "who is cancelled gets one error at once; the others get their image",
+        "Who is cancelled gets one error at once; the others get their image",
         .capability("MGR-33", "MGR-34", "ERR-07", "AFD-08"))
     func cancelOne() async throws {
         let bench = ManagerBench(answer: nil)
@@ -96,7 +96,7 @@ struct ImageManagerTests {
     }
 
     @Test(
-        "when the last one leaves, the transfer stops, and asking again begins anew",
+        "When the last one leaves, the transfer stops, and asking again begins anew",
         .capability("DLR-14", "DLR-15", "AFD-08"))
     func cancelAll() async throws {
         let bench = ManagerBench(answer: nil)
@@ -123,7 +123,7 @@ struct ImageManagerTests {
         #expect(!bench.manager.hasActiveLoads)
     }
 
-    @Test("the cancellation of the Swift task that waits is honoured")
+    @Test("The cancellation of the Swift task that waits is honoured")
     func swiftCancellation() async {
         let bench = ManagerBench(answer: nil)
         let task = Task { try await bench.manager.image(for: url) }
@@ -135,7 +135,7 @@ struct ImageManagerTests {
     }
 
     @Test(
-        "a missing URL is not asked again until its time is over, unless the request insists",
+        "A missing URL is not asked again until its time is over, unless the request insists",
         .capability("MGR-37", "MGR-39", "OPT-00", "DLR-22", "ERR-04", "3.4")
     )
     func failures() async throws {
@@ -160,7 +160,7 @@ struct ImageManagerTests {
         #expect(bench.loader.calls.count == 3)
     }
 
-    @Test("a URL that failed is still served from the cache", .capability("MGR-05", "D2", "3.4"))
+    @Test("A URL that failed is still served from the cache", .capability("MGR-05", "D2", "3.4"))
     func failedButCached() async throws {
         let bench = ManagerBench { _ in .failure(ImageError(.badStatus, stage: .load, reason: "gone", statusCode: 410))
         }
@@ -173,14 +173,14 @@ struct ImageManagerTests {
         #expect(try await bench.manager.load(url).source == .disk)
     }
 
-    @Test("a failure that may pass is not remembered", .capability("MGR-38"))
+    @Test("A failure that may pass is not remembered", .capability("MGR-38"))
     func passingFailure() async {
         let bench = ManagerBench { _ in .failure(ImageError(.timedOut, stage: .load, reason: "slow")) }
         for _ in 0..<3 { #expect(await bench.failure(ImageRequest(url))?.code == .timedOut) }
         #expect(bench.loader.calls.count == 3)
     }
 
-    @Test("bytes that do not decode are not cached", .capability("3.8"))
+    @Test("Bytes that do not decode are not cached", .capability("3.8"))
     func garbage() async {
         let bench = ManagerBench { url in .success(LoadedData(data: Data("<html>".utf8), url: url)) }
         let error = await bench.failure(ImageRequest(url))
@@ -191,7 +191,7 @@ struct ImageManagerTests {
         #expect(bench.cache.now.memory.isEmpty)
     }
 
-    @Test("an entry that does not decode is dropped, and the source asked once more", .capability("3.8"))
+    @Test("An entry that does not decode is dropped, and the source asked once more", .capability("3.8"))
     func healing() async throws {
         let bench = ManagerBench()
         let key = ImageKey(source: "test:a")
@@ -213,7 +213,7 @@ struct ImageManagerTests {
         #expect(bench.loader.calls.count == 1)
     }
 
-    @Test("reload reads no cache, and stores", .capability("OPT-16"))
+    @Test("Reload reads no cache, and stores", .capability("OPT-16"))
     func loaderOnly() async throws {
         let bench = ManagerBench()
         _ = try await bench.manager.image(for: url)
@@ -226,7 +226,7 @@ struct ImageManagerTests {
         #expect(bench.cache.now.diskStores == 2)
     }
 
-    @Test("a veto is a typed error", .capability("MGR-18"))
+    @Test("A veto is a typed error", .capability("MGR-18"))
     func veto() async {
         let bench = ManagerBench()
         bench.manager.configuration.shouldDownload = { _ in false }
@@ -234,7 +234,7 @@ struct ImageManagerTests {
         #expect(bench.loader.calls.isEmpty)
     }
 
-    @Test("a URL that nobody can load is an error that names it", .capability("MGR-04", "ERR-01", "AFD-03"))
+    @Test("A URL that nobody can load is an error that names it", .capability("MGR-04", "ERR-01", "AFD-03"))
     func unknownScheme() async {
         let bench = ManagerBench()
         let error = await bench.failure(ImageRequest(URL(string: "gopher://host/a.png")!))
@@ -243,7 +243,7 @@ struct ImageManagerTests {
         #expect(await bench.failure(ImageRequest(URL(string: "relative.png")!))?.code == .invalidURL)
     }
 
-    @Test("the cache key may leave out what changes from call to call", .capability("MGR-08", "MGR-14", "3.17"))
+    @Test("The cache key may leave out what changes from call to call", .capability("MGR-08", "MGR-14", "3.17"))
     func cacheKey() async throws {
         let bench = ManagerBench()
         bench.manager.configuration.cacheKey = { String($0.absoluteString.prefix { $0 != "?" }) }
@@ -253,7 +253,7 @@ struct ImageManagerTests {
         #expect(second.key == ImageKey(source: "test:a"))
     }
 
-    @Test("the options processor sees every request first", .capability("MGR-07"))
+    @Test("The options processor sees every request first", .capability("MGR-07"))
     func processor() async throws {
         var configuration = ImageManager.Configuration()
         configuration.optionsProcessor = { request in
@@ -266,7 +266,7 @@ struct ImageManagerTests {
     }
 
     @Test(
-        "what a request stores is what it says", .capability("MGR-29", "CTX-18", "CTX-20", "OPT-L1", "OLD-12"),
+        "What a request stores is what it says", .capability("MGR-29", "CTX-18", "CTX-20", "OPT-L1", "OLD-12"),
         arguments: [[] as CacheLayers, .memory, .disk, .all])
     func storeTo(layers: CacheLayers) async throws {
         let bench = ManagerBench()
@@ -289,7 +289,7 @@ struct ImageManagerTests {
         #expect(result.storeError == full)
     }
 
-    @Test("requests with different header fields share no transfer", .capability("3.10", "DLR-10", "D4"))
+    @Test("Requests with different header fields share no transfer", .capability("3.10", "DLR-10", "D4"))
     func headers() async throws {
         var configuration = ImageManager.Configuration()
         configuration.insignificantHeaders = ["x-trace"]
@@ -311,7 +311,7 @@ struct ImageManagerTests {
         #expect(bench.loader.calls.count == 2)
     }
 
-    @Test("an image that was scaled down is cached under a key of its own", .capability("OPT-11", "CTX-14", "D25"))
+    @Test("An image that was scaled down is cached under a key of its own", .capability("OPT-11", "CTX-14", "D25"))
     func scaleDown() async throws {
         var configuration = ImageManager.Configuration()
         configuration.scaleDownLimit = .bytes(100 * 100 * 4)

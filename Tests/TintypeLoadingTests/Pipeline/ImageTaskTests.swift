@@ -15,7 +15,7 @@ struct ImageTaskTests {
         ImageManager(cache: DictionaryCache(), loader: loader, coders: ImageCoders([DotCoder()]))
     }
 
-    @Test("every watcher sees the progress so far and exactly one end", .capability("3.12"))
+    @Test("Every watcher sees the progress so far and exactly one end", .capability("3.12"))
     func watchers() async {
         let task = manager.task(for: url)
         let early = task.events
@@ -44,7 +44,7 @@ struct ImageTaskTests {
         #expect(after.count == 1)
     }
 
-    @Test("an error is the end of the stream too")
+    @Test("An error is the end of the stream too")
     func failure() async {
         let task = manager.task(for: url)
         let events = task.events
@@ -58,7 +58,7 @@ struct ImageTaskTests {
     }
 
     @Test(
-        "a change of priority reaches the transfer that waits, and the highest of all counts",
+        "A change of priority reaches the transfer that waits, and the highest of all counts",
         .capability("3.11", "DLR-19"))
     func priority() async throws {
         let manager = manager
@@ -84,7 +84,7 @@ struct ImageTaskTests {
         _ = try await task.image
     }
 
-    @Test("dropping a task does not end its load", .capability("OLD-08"))
+    @Test("Dropping a task does not end its load", .capability("OLD-08"))
     func dropped() async throws {
         let cache = DictionaryCache()
         let manager = ImageManager(cache: cache, loader: loader, coders: ImageCoders([DotCoder()]))

@@ -19,7 +19,7 @@ struct JobCancellationTests {
     }
 
     @Test(
-        "the load that began a transfer can be cancelled while another load needs it, and only that one is decoded",
+        "The load that began a transfer can be cancelled while another load needs it, and only that one is decoded",
         .capability("DLR-14", "MGR-14"))
     func transferOutlivesItsFirstLoad() async throws {
         let decodes = Lock(0)
@@ -37,7 +37,7 @@ struct JobCancellationTests {
         #expect(decodes.withLock { $0 } == 1)
     }
 
-    @Test("the transfer is cancelled when the last load that needs it leaves, in any order", arguments: [true, false])
+    @Test("The transfer is cancelled when the last load that needs it leaves, in any order", arguments: [true, false])
     func lastLoadCancelsTheTransfer(firstLeavesFirst: Bool) async throws {
         let bench = ManagerBench(answer: nil)
         let first = bench.manager.task(for: url)
@@ -54,7 +54,7 @@ struct JobCancellationTests {
         #expect(bench.loader.calls.count == 1)
     }
 
-    @Test("a transformed load that is cancelled leaves the plain image to those who wait for it", .capability("MGR-14"))
+    @Test("A transformed load that is cancelled leaves the plain image to those who wait for it", .capability("MGR-14"))
     func plainImageOutlivesTransformedOne() async throws {
         let transforms = Lock(0)
         let bench = ManagerBench(answer: nil)
@@ -91,7 +91,7 @@ struct JobCancellationTests {
         #expect(bench.manager.waiting.fetches == 0)
     }
 
-    @Test("whoever is cancelled, the others get the value, and work that nobody needs is cancelled", arguments: 0..<60)
+    @Test("Whoever is cancelled, the others get the value, and work that nobody needs is cancelled", arguments: 0..<60)
     func randomCallers(seed: UInt64) async throws {
         let tower = Tower()
         var random = SeededRandom(seed: seed)

@@ -39,7 +39,7 @@ struct LargerVariantTests {
         try await manager.cache.remove(ImageKey(source: url.absoluteString), from: .disk)
     }
 
-    @Test("a thumbnail is made of a larger one on disk instead of asking the source again")
+    @Test("A thumbnail is made of a larger one on disk instead of asking the source again")
     func madeOfLarger() async throws {
         let first = manager()
         try await thumbnailOnly(first.manager, request(800, 600))
@@ -60,7 +60,7 @@ struct LargerVariantTests {
             ])
     }
 
-    @Test("the memory for it comes out of the manager's own budget")
+    @Test("The memory for it comes out of the manager's own budget")
     func budget() async throws {
         let first = manager()
         try await thumbnailOnly(first.manager, request(400, 400))
@@ -71,7 +71,7 @@ struct LargerVariantTests {
         #expect(budget.statistics.peakBytes >= 200 * 200 * 4 && budget.statistics.reservedBytes == 0)
     }
 
-    @Test("right after the larger one was stored, and before anything else wrote the index")
+    @Test("Right after the larger one was stored, and before anything else wrote the index")
     func atOnce() async throws {
         let (manager, disk) = manager()
         try await disk.put(
@@ -80,7 +80,7 @@ struct LargerVariantTests {
         #expect(loader.calls.isEmpty)
     }
 
-    @Test("what is not larger, is of another kind, or is asked for anew is loaded")
+    @Test("What is not larger, is of another kind, or is asked for anew is loaded")
     func notMadeOf() async throws {
         let (first, disk) = manager()
         try await thumbnailOnly(first, request(400, 300))
@@ -109,7 +109,7 @@ struct LargerVariantTests {
         #expect(loader.calls.count == before + 3)
     }
 
-    @Test("the original on disk is preferred, and makes the thumbnail")
+    @Test("The original on disk is preferred, and makes the thumbnail")
     func originalFirst() async throws {
         let first = manager().manager
         _ = try await first.image(for: request(400, 400))
@@ -118,7 +118,7 @@ struct LargerVariantTests {
         #expect(result.data == Data("DOT 1000".utf8) && loader.calls.count == 1)
     }
 
-    @Test("a larger one that does not decode is removed, and the source is asked")
+    @Test("A larger one that does not decode is removed, and the source is asked")
     func damaged() async throws {
         let (manager, disk) = manager()
         let key = ImageKey(source: "test:a", variant: ImageVariant(description: "fit=500x500"))
@@ -128,7 +128,7 @@ struct LargerVariantTests {
         #expect(await !disk.contains(key))
     }
 
-    @Test("all that is cached of a URL is listed, and removed together")
+    @Test("All that is cached of a URL is listed, and removed together")
     func listingAndRemoving() async throws {
         let (manager, disk) = manager()
         _ = try await manager.image(for: request(400, 400))
@@ -142,7 +142,7 @@ struct LargerVariantTests {
     }
 
     @Test(
-        "which variant can be made of which",
+        "Which variant can be made of which",
         arguments: [
             ("fit=100x100", "fit=200x200", true), ("fit=100x100", "fit=100x100", true),
             ("fit=100x100", "fit=99x200", false),
@@ -161,7 +161,7 @@ struct LargerVariantTests {
         #expect(ImageVariant(description: wanted).canBeMade(of: ImageVariant(description: other)) == isPossible)
     }
 
-    @Test("a thumbnail of a larger one has its own scale, and doesn't loop unless it is animated")
+    @Test("A thumbnail of a larger one has its own scale, and doesn't loop unless it is animated")
     func scaleAndLoops() async throws {
         let bench = try PipelineBench()
         var large = ModelPicture(source: 2, shape: .box)
@@ -175,7 +175,7 @@ struct LargerVariantTests {
         #expect(bench.takeComplaints() == [])
     }
 
-    @Test("a larger one serves where the original does not decode", arguments: [CachePolicy.cacheFirst, .cacheOnly])
+    @Test("A larger one serves where the original does not decode", arguments: [CachePolicy.cacheFirst, .cacheOnly])
     func damagedOriginal(policy: CachePolicy) async throws {
         let bench = try PipelineBench()
         let large = ModelPicture(source: 0, shape: .box)

@@ -39,7 +39,7 @@ struct LoadEndTests {
         while !isIdle(manager) { await Task.yield() }
     }
 
-    @Test("loads that succeed, fail, and are cancelled at any moment all end once, and leave nothing behind")
+    @Test("Loads that succeed, fail, and are cancelled at any moment all end once, and leave nothing behind")
     func allEnds() async throws {
         // With `CRASH_ROUNDS=200`, 100,000 loads.
         let rounds = ProcessInfo.processInfo.environment["CRASH_ROUNDS"].flatMap { Int($0) } ?? 10
@@ -80,7 +80,7 @@ struct LoadEndTests {
         #expect(manager.failures.count <= 10)
     }
 
-    @Test("ten thousand callers of a hundred images make a hundred requests", .capability("DLR-09"))
+    @Test("Ten thousand callers of a hundred images make a hundred requests", .capability("DLR-09"))
     func manyCallers() async throws {
         let requests = Lock(0)
         let gate = AsyncGate()
@@ -103,7 +103,7 @@ struct LoadEndTests {
         await waitUntilIdle(manager)
     }
 
-    @Test("a loader that asks its own manager for the image that it loads gets an error")
+    @Test("A loader that asks its own manager for the image that it loads gets an error")
     func loaderAsksItself() async throws {
         let manager = Lock<ImageManager?>(nil)
         let seen = Lock<[ImageError.Code]>([])
@@ -127,7 +127,7 @@ struct LoadEndTests {
         manager.withLock { $0 = nil }
     }
 
-    @Test("a loader, a transformer, and hooks may use the manager that calls them")
+    @Test("A loader, a transformer, and hooks may use the manager that calls them")
     func reentrancy() async throws {
         let current = Lock<ImageManager?>(nil)
         var configuration = ImageManager.Configuration()
@@ -163,7 +163,7 @@ struct LoadEndTests {
         current.withLock { $0 = nil }
     }
 
-    @Test("a load that is cancelled because of its own first event ends once")
+    @Test("A load that is cancelled because of its own first event ends once")
     func cancelledByObserver() async {
         let manager = manager { request in
             for count in 1...100 {
@@ -192,7 +192,7 @@ struct LoadEndTests {
         await waitUntilIdle(manager)
     }
 
-    @Test("a loader that ignores cancellation holds up neither its caller nor the next one")
+    @Test("A loader that ignores cancellation holds up neither its caller nor the next one")
     func stubbornLoader() async throws {
         let gate = AsyncGate()
         let requests = Lock(0)
@@ -215,7 +215,7 @@ struct LoadEndTests {
         #expect(manager.memoryImage(for: url)?.size.width == 2, "the late answer is nobody's")
     }
 
-    @Test("a loader that reports nonsense does no harm")
+    @Test("A loader that reports nonsense does no harm")
     func lyingLoader() async throws {
         let late = Lock<(@Sendable (LoadProgress) -> Void)?>(nil)
         let manager = manager { request in
@@ -243,7 +243,7 @@ struct LoadEndTests {
         await waitUntilIdle(manager)
     }
 
-    @Test("a loader that says “not modified” without having been asked gives an error, which is not remembered")
+    @Test("A loader that says “not modified” without having been asked gives an error, which is not remembered")
     func unaskedNotModified() async throws {
         let manager = manager { .success(.notModified(url: $0.url)) }
         for _ in 0..<2 {

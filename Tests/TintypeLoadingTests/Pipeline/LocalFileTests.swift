@@ -29,7 +29,7 @@ struct LocalFileTests {
         ImageManager(cache: cache, loader: FileLoader(), coders: ImageCoders([DotCoder()]))
     }
 
-    @Test("a thumbnail of a file is on disk if the request wants that, until the file changes", .capability("MGR-27"))
+    @Test("A thumbnail of a file is on disk if the request wants that, until the file changes", .capability("MGR-27"))
     func variants() async throws {
         #expect(try await manager.load(request).source == .network)
         #expect(Set(cache.now.disk.keys.map(\.variant.description)) == ["transform=half"], "the file isn't copied")
@@ -49,7 +49,7 @@ struct LocalFileTests {
         #expect(await manager.task(for: request).result.failure?.code == .fileUnreadable)
     }
 
-    @Test("nothing of bytes that a program has, or of a data: URL, is on disk", .capability("MGR-27"))
+    @Test("Nothing of bytes that a program has, or of a data: URL, is on disk", .capability("MGR-27"))
     func otherLocalSources() async throws {
         let manager = ImageManager(cache: cache, loader: DataURLLoader(), coders: ImageCoders([DotCoder()]))
         for source in [
@@ -64,7 +64,7 @@ struct LocalFileTests {
         #expect(cache.now.disk.isEmpty)
     }
 
-    @Test("with the policy of HTTP, a file that has changed is read again, and with the default it isn't")
+    @Test("With the policy of HTTP, a file that has changed is read again, and with the default it isn't")
     func memory() async throws {
         let manager = manager
         for policy in [CachePolicy.cacheFirst, .http] {

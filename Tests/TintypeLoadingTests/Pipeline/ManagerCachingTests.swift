@@ -36,7 +36,7 @@ struct ManagerCachingTests {
     // MARK: Memory hits
 
     @Test(
-        "the first frame of an animation in memory is a still image of its own; the animation stays as it is",
+        "The first frame of an animation in memory is a still image of its own; the animation stays as it is",
         .capability("CQU-11"))
     func firstFrame() async throws {
         let manager = manager()
@@ -64,7 +64,7 @@ struct ManagerCachingTests {
     }
 
     @Test(
-        "who wants an image that moves takes no still one out of memory, and is told if there is none",
+        "Who wants an image that moves takes no still one out of memory, and is told if there is none",
         .capability("CQU-12", "OPT-21"))
     func matching() async throws {
         let loader = GatedLoader { url in
@@ -90,7 +90,7 @@ struct ManagerCachingTests {
         #expect(loader.calls.count == 2)
     }
 
-    @Test("a load has the scale of its URL's name, and a request may have another", .capability("MET-24", "CTX-10"))
+    @Test("A load has the scale of its URL's name, and a request may have another", .capability("MET-24", "CTX-10"))
     func scale() async throws {
         let manager = manager(frames: 1)
         var request = ImageRequest(URL(string: "test:/dir/photo@2x.png?size=3")!)
@@ -136,7 +136,7 @@ struct ManagerCachingTests {
     }
 
     @Test(
-        "images are stored, found and removed by requests, and each variant by itself", .capability("AFC-01", "OLD-07"))
+        "Images are stored, found and removed by requests, and each variant by itself", .capability("AFC-01", "OLD-07"))
     func byRequest() async throws {
         let manager = ImageManager(cache: cache, loader: GatedLoader(), coders: ImageCoders([DotCoder()]))
         let request = ImageRequest(url)
@@ -163,7 +163,7 @@ struct ManagerCachingTests {
     }
 
     @Test(
-        "what a request leaves out is filled in first; then the options processor may change all of it",
+        "What a request leaves out is filled in first; then the options processor may change all of it",
         .capability("MGR-06", "CTX-26"))
     func order() {
         let manager = manager()
@@ -186,7 +186,7 @@ struct ManagerCachingTests {
         #expect(seen.withLock { $0 } == ["manager's", "own"])
     }
 
-    @Test("a transformer by URL, for requests that have none of their own", .capability("OLD-06", "MGR-10"))
+    @Test("A transformer by URL, for requests that have none of their own", .capability("OLD-06", "MGR-10"))
     func transformerByURL() async throws {
         let manager = manager()
         manager.configuration.transformer = { $0.absoluteString == "test:a" ? Dot(key: "by URL") : nil }
@@ -205,7 +205,7 @@ struct ManagerCachingTests {
 
     // MARK: Coders
 
-    @Test("which coder decodes is the order of the list, or what a copy of the manager brings", .capability("COD-39"))
+    @Test("Which coder decodes is the order of the list, or what a copy of the manager brings", .capability("COD-39"))
     func solution() async throws {
         let (first, last, own) = (MovieCoder(), MovieCoder(), MovieCoder())
         let loader = GatedLoader { .success(LoadedData(data: MovieCoder.bytes(frames: 1), url: $0)) }
@@ -218,7 +218,7 @@ struct ManagerCachingTests {
     }
 
     @Test(
-        "a copy's coder decodes animations, and is told all that the request says",
+        "A copy's coder decodes animations, and is told all that the request says",
         .capability("COD-56", "COD-27", "D14"))
     func ownCoderOfAnimation() async throws {
         let own = MovieCoder()
@@ -235,7 +235,7 @@ struct ManagerCachingTests {
         #expect(image.properties.decodeOptions == options)
     }
 
-    @Test("a copy's coder with a name writes the variants that are stored", .capability("CST-06", "CTX-06"))
+    @Test("A copy's coder with a name writes the variants that are stored", .capability("CST-06", "CTX-06"))
     func ownCoderOfVariant() async throws {
         struct NamedCoder: ImageCoder {
             let dots = DotCoder()
@@ -266,7 +266,7 @@ struct ManagerCachingTests {
     }
 
     @Test(
-        "a load sets the lifetime of what it stores on disk, which ends there also for a cache that is opened later",
+        "A load sets the lifetime of what it stores on disk, which ends there also for a cache that is opened later",
         .capability("3.13"))
     func diskLifetime() async throws {
         let directory = try TemporaryDirectory()
@@ -311,7 +311,7 @@ struct ManagerCachingTests {
         #expect(await disk.usage().entries == 2)
     }
 
-    @Test("stores that nobody waits for are bounded: past the limit a load waits for its own")
+    @Test("Stores that nobody waits for are bounded: past the limit a load waits for its own")
     func pendingStoreLimit() async throws {
         let directory = try TemporaryDirectory()
         let gated = GatedFileSystem()

@@ -18,7 +18,7 @@ struct ManagerChangeTests {
         }
     }
 
-    @Test("of loaders that many threads add at once, none is lost", .capability("MGR-43"))
+    @Test("Of loaders that many threads add at once, none is lost", .capability("MGR-43"))
     func loaders() async throws {
         let manager = ManagerBench().manager
         let before = manager.loaders.loaders.count
@@ -34,7 +34,7 @@ struct ManagerChangeTests {
         #expect(manager.configuration.insignificantHeaders.count == 200)
     }
 
-    @Test("a change may read and change the manager itself")
+    @Test("A change may read and change the manager itself")
     func nested() throws {
         let manager = ManagerBench().manager
         func changes(_ loaders: inout ImageLoaders) {
@@ -47,7 +47,7 @@ struct ManagerChangeTests {
         #expect(manager.configuration.failureLimit == before + 7)
     }
 
-    @Test("the manager's cache says what it has in each layer")
+    @Test("The manager's cache says what it has in each layer")
     func usage() async throws {
         let disk = PlainDisk()
         let cache = ImageCache(memory: MemoryCache(), disk: TieredDiskCache([disk, disk]))

@@ -38,7 +38,7 @@ struct ManagerEndTests {
         return disk
     }
 
-    @Test("a program that is not seen gives back the space of what has ended", .capability("CCF-04"))
+    @Test("A program that is not seen gives back the space of what has ended", .capability("CCF-04"))
     func sweep() async throws {
         let disk = try await filled()
         let swept = try await manager(disk).removeExpired()
@@ -50,7 +50,7 @@ struct ManagerEndTests {
     }
 
     @Test(
-        "shutting down ends all loads, waits for what came, and sweeps, even in a task that is cancelled",
+        "Shutting down ends all loads, waits for what came, and sweeps, even in a task that is cancelled",
         .capability("CCF-05"))
     func shutdown() async throws {
         let disk = try await filled()
@@ -76,7 +76,7 @@ struct ManagerEndTests {
         #expect(await disk.usage().entries == 2)
     }
 
-    @Test("a sweep that cannot be made does not keep the rest from being done", .capability("CCF-05"))
+    @Test("A sweep that cannot be made does not keep the rest from being done", .capability("CCF-05"))
     func brokenSweep() async throws {
         let manager = ImageManager(
             cache: ImageCache(
@@ -92,7 +92,7 @@ struct ManagerEndTests {
     private let thread = WorkQueue(label: "a thread of the program", width: 1)
 
     @Test(
-        "code that cannot await waits for disk and loader on its own thread alone",
+        "Code that cannot await waits for disk and loader on its own thread alone",
         .capability("CQU-06", "OPT-13", "OPT-14"))
     func blocking() async throws {
         let disk = disk()
@@ -122,7 +122,7 @@ struct ManagerEndTests {
     }
 
     @Test(
-        "a blocking load is an error where it would wait for its own thread: in tasks, and in transformers",
+        "A blocking load is an error where it would wait for its own thread: in tasks, and in transformers",
         .capability("CQU-06"))
     func blockingThreads() async throws {
         let disk = disk()

@@ -93,7 +93,7 @@ struct ManagerOptionsTests {
             configuration: configuration)
     }
 
-    @Test("a memory hit with the bytes of the disk, where it has them", .capability("OPT-12"))
+    @Test("A memory hit with the bytes of the disk, where it has them", .capability("OPT-12"))
     func queryMemoryData() async throws {
         let manager = manager()
         var request = ImageRequest(url)
@@ -107,7 +107,7 @@ struct ManagerOptionsTests {
         #expect(try await manager.load(request).data == nil)
     }
 
-    @Test("the first frame of an animation is an image of its own", .capability("OPT-19"))
+    @Test("The first frame of an animation is an image of its own", .capability("OPT-19"))
     func firstFrame() async throws {
         let manager = manager(coder: MovingCoder())
         #expect(try await manager.image(for: url).frames.count == 3)
@@ -119,7 +119,7 @@ struct ManagerOptionsTests {
     }
 
     @Test(
-        "animations are transformed only if asked, every frame, and keep their durations",
+        "Animations are transformed only if asked, every frame, and keep their durations",
         .capability("OPT-09", "MGR-22"))
     func animations() async throws {
         let manager = manager(coder: MovingCoder())
@@ -139,7 +139,7 @@ struct ManagerOptionsTests {
     }
 
     @Test(
-        "vector images are transformed only if asked, and keep their size otherwise", .capability("OPT-23", "MGR-22"))
+        "Vector images are transformed only if asked, and keep their size otherwise", .capability("OPT-23", "MGR-22"))
     func vectors() async throws {
         let manager = manager(coder: DrawingCoder())
         var request = ImageRequest(url)
@@ -152,7 +152,7 @@ struct ManagerOptionsTests {
         #expect(try await manager.image(for: request).size.width == 64, "each has a key of its own")
     }
 
-    @Test("a request's settings for a program's own coder reach it", .capability("CTX-09"))
+    @Test("A request's settings for a program's own coder reach it", .capability("CTX-09"))
     func coderSettings() async throws {
         let manager = manager(coder: DrawingCoder())
         var request = ImageRequest(url)
@@ -162,7 +162,7 @@ struct ManagerOptionsTests {
     }
 
     @Test(
-        "results arrive where the caller runs, and those from memory without suspension",
+        "Results arrive where the caller runs, and those from memory without suspension",
         .capability("CTX-03", "MGR-32", "MGR-42"))
     @MainActor func isolation() async throws {
         let manager = manager()
@@ -179,7 +179,7 @@ struct ManagerOptionsTests {
         await Screen().show(with: manager)
     }
 
-    @Test("failures can be forgotten, one or all", .capability("MGR-39"))
+    @Test("Failures can be forgotten, one or all", .capability("MGR-39"))
     func forgetting() async {
         let loader = GatedLoader { _ in .failure(ImageError(.badStatus, stage: .load, reason: "404", statusCode: 404)) }
         let manager = manager(loader: loader)
@@ -192,7 +192,7 @@ struct ManagerOptionsTests {
         #expect(await manager.task(for: other).result.failure?.code == .badStatus)
     }
 
-    @Test("failures are bounded, the oldest go first, and the bound can change", .capability("MGR-37"))
+    @Test("Failures are bounded, the oldest go first, and the bound can change", .capability("MGR-37"))
     func failureLimit() async {
         let loader = GatedLoader { _ in .failure(ImageError(.badStatus, stage: .load, reason: "404", statusCode: 404)) }
         let manager = manager(loader: loader)
@@ -203,7 +203,7 @@ struct ManagerOptionsTests {
     }
 
     @Test(
-        "what is not to be queried is not", .capability("CTX-17"), arguments: [[] as CacheLayers, .memory, .disk, .all])
+        "What is not to be queried is not", .capability("CTX-17"), arguments: [[] as CacheLayers, .memory, .disk, .all])
     func queryFrom(layers: CacheLayers) async throws {
         let loader = GatedLoader { .success(.dot($0.absoluteString)) }
         let manager = manager(loader: loader)
@@ -217,7 +217,7 @@ struct ManagerOptionsTests {
     }
 
     @Test(
-        "a copy of the manager may have its own coder, and shares its loads with nobody",
+        "A copy of the manager may have its own coder, and shares its loads with nobody",
         .capability("CTX-06", "MGR-40"))
     func ownCoder() async throws {
         let standard = DotCoder()
@@ -235,7 +235,7 @@ struct ManagerOptionsTests {
         #expect((own.decodes, standard.decodes) == (1, 1))
     }
 
-    @Test("a request's own cache key stands for its URL, before the manager's", .capability("3.17", "CTX-26"))
+    @Test("A request's own cache key stands for its URL, before the manager's", .capability("3.17", "CTX-26"))
     func cacheKey() async throws {
         let loader = GatedLoader { .success(.dot($0.absoluteString)) }
         let manager = manager(loader: loader)
@@ -252,7 +252,7 @@ struct ManagerOptionsTests {
     }
 
     @Test(
-        "the cached image is a preview while it is refreshed; in memory alone, it outlives a failing refresh",
+        "The cached image is a preview while it is refreshed; in memory alone, it outlives a failing refresh",
         .capability("OPT-03"))
     func refreshPreview() async throws {
         let loader = GatedLoader()
@@ -278,7 +278,7 @@ struct ManagerOptionsTests {
         #expect(previews == 1)
     }
 
-    @Test("a look at memory alone, at once", .capability("OLD-07"))
+    @Test("A look at memory alone, at once", .capability("OLD-07"))
     func cachedImage() async throws {
         let manager = manager()
         #expect(manager.memoryImage(for: ImageRequest(url)) == nil)
@@ -286,7 +286,7 @@ struct ManagerOptionsTests {
         #expect(manager.memoryImage(for: ImageRequest(url))?.isIdentical(to: image) == true)
     }
 
-    @Test("a manager that nobody holds is freed, and its loads go on", .capability("3.19"))
+    @Test("A manager that nobody holds is freed, and its loads go on", .capability("3.19"))
     func lifetime() async throws {
         let loader = GatedLoader()
         weak var weakManager: ImageManager?
@@ -302,6 +302,6 @@ struct ManagerOptionsTests {
         #expect(try await task?.image.size.width == 8)
     }
 
-    @Test("a manager scales down to 60 MB where nothing else is said", .capability("COD-34"))
+    @Test("A manager scales down to 60 MB where nothing else is said", .capability("COD-34"))
     func scaleDownLimit() { #expect(ImageManager.Configuration().scaleDownLimit == .megabytes(60)) }
 }

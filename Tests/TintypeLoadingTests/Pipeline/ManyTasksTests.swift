@@ -11,7 +11,7 @@ import TintypeTesting
 @Suite("Many tasks on one URL", .timeLimited)
 struct ManyTasksTests {
     @Test(
-        "of 10,000 tasks on a slow URL, 9,999 are cancelled in any order: one transfer, one result, and nothing is left",
+        "Of 10,000 tasks on a slow URL, 9,999 are cancelled in any order: one transfer, one result, and nothing is left",
         .capability("DLR-09", "DLR-14"), arguments: [1, 2] as [UInt64])
     func tenThousand(seed: UInt64) async throws {
         let budget = DecodeBudget(limit: .megabytes(10))

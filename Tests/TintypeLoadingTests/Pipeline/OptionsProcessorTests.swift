@@ -14,7 +14,7 @@ struct OptionsProcessorTests {
     private let bench = ManagerBench()
 
     @Test(
-        "the processor sees a request as it would be carried out: first its own parts, then the manager's",
+        "The processor sees a request as it would be carried out: first its own parts, then the manager's",
         .capability("MGR-06", "MGR-07"))
     func order() async throws {
         let seen = Lock<[ImageRequest]>([])
@@ -35,7 +35,7 @@ struct OptionsProcessorTests {
         #expect(requests.map(\.cache.key) == ["key of test:a", "own"])
     }
 
-    @Test("the processor may change everything, and what it returns is carried out", .capability("MGR-07"))
+    @Test("The processor may change everything, and what it returns is carried out", .capability("MGR-07"))
     func replaces() async throws {
         bench.manager.configuration.cacheKey = { "key of \($0)" }
         bench.manager.configuration.optionsProcessor = { request in

@@ -64,7 +64,7 @@ struct ProgressiveLoadTests {
         throw CancellationError()
     }
 
-    @Test("a caller that wants previews gets them from a load that another one began without", .capability("OPT-02"))
+    @Test("A caller that wants previews gets them from a load that another one began without", .capability("OPT-02"))
     func lateWish() async throws {
         var plain = request
         plain.isProgressive = false
@@ -86,7 +86,7 @@ struct ProgressiveLoadTests {
     }
 
     @Test(
-        "previews come as bytes do; the end is the same decoder's, and nothing is decoded twice",
+        "Previews come as bytes do; the end is the same decoder's, and nothing is decoded twice",
         .capability("DLR-27", "DLR-28", "OPT-02"))
     func previews() async throws {
         let task = manager.task(for: request)
@@ -107,7 +107,7 @@ struct ProgressiveLoadTests {
         #expect(counts.decodes == 0 && counts.finishes == 1 && counts.appended == 20)
     }
 
-    @Test("a preview is never cached", .capability("3.15", "MGR-21"))
+    @Test("A preview is never cached", .capability("3.15", "MGR-21"))
     func neverStored() async throws {
         let task = manager.task(for: request)
         var events = task.events.makeAsyncIterator()
@@ -120,7 +120,7 @@ struct ProgressiveLoadTests {
         #expect(cache.now.memoryStores == 0 && cache.now.diskStores == 0)
     }
 
-    @Test("at most one preview comes per interval, and the next shows all that has come")
+    @Test("At most one preview comes per interval, and the next shows all that has come")
     func interval() async throws {
         let task = manager.task(for: request)
         var events = task.events.makeAsyncIterator()
@@ -139,7 +139,7 @@ struct ProgressiveLoadTests {
         #expect(coder.counts.value.previews == 2 && coder.counts.value.decodes == 1)
     }
 
-    @Test("chunks that come while a preview is made are taken together; one is made at a time")
+    @Test("Chunks that come while a preview is made are taken together; one is made at a time")
     func coalescing() async throws {
         let queue = WorkQueue(label: "held", width: 1)
         manager.configuration.processing = queue
@@ -161,7 +161,7 @@ struct ProgressiveLoadTests {
         #expect(try await task.image.byteCount == 20)
     }
 
-    @Test("one fetch feeds decoders with several options, each with previews of its size", .capability("DLR-13"))
+    @Test("One fetch feeds decoders with several options, each with previews of its size", .capability("DLR-13"))
     func shared() async throws {
         var small = request
         small.thumbnailSize = PixelSize(width: 4, height: 4)
@@ -182,7 +182,7 @@ struct ProgressiveLoadTests {
         #expect(coder.counts.value.decodes == 0 && coder.counts.value.finishes == 2)
     }
 
-    @Test("who comes late is told the newest preview; a late decoder gets the bytes from the beginning")
+    @Test("Who comes late is told the newest preview; a late decoder gets the bytes from the beginning")
     func late() async throws {
         let early = manager.task(for: request)
         var events = early.events.makeAsyncIterator()
@@ -205,7 +205,7 @@ struct ProgressiveLoadTests {
         #expect(loader.calls.count == 1 && coder.counts.value.decodes == 0)
     }
 
-    @Test("previews are transformed like the image", .capability("MGR-21"))
+    @Test("Previews are transformed like the image", .capability("MGR-21"))
     func transformed() async throws {
         var request = request
         request.transformer = Doubling()
@@ -220,7 +220,7 @@ struct ProgressiveLoadTests {
         #expect(try await task.image.byteCount == 40)
     }
 
-    @Test("without the option, or with a coder that is not progressive, there are no previews", .capability("DLR-29"))
+    @Test("Without the option, or with a coder that is not progressive, there are no previews", .capability("DLR-29"))
     func withoutPreviews() async throws {
         var plain = request
         plain.isProgressive = false
@@ -239,7 +239,7 @@ struct ProgressiveLoadTests {
         #expect(coder.counts.value.appended == 0 && coder.counts.value.decodes == 1)
     }
 
-    @Test("a transfer that begins anew, or in the middle, costs the previews and not the image")
+    @Test("A transfer that begins anew, or in the middle, costs the previews and not the image")
     func broken() async throws {
         let task = manager.task(for: request)
         var events = task.events.makeAsyncIterator()
@@ -252,7 +252,7 @@ struct ProgressiveLoadTests {
         #expect(coder.counts.value.decodes == 1 && coder.counts.value.finishes == 0)
     }
 
-    @Test("while a cached image is refreshed, it is not replaced by parts of the new one")
+    @Test("While a cached image is refreshed, it is not replaced by parts of the new one")
     func refreshing() async throws {
         let old = try coder.decode(Data("GROW".utf8), options: DecodeOptions(), context: ProcessingContext())
         cache.storeInMemory(old, forKey: manager.key(for: request))
@@ -268,7 +268,7 @@ struct ProgressiveLoadTests {
         #expect(previews.allSatisfy { $0.isIdentical(to: old) } && final.byteCount == 20)
     }
 
-    @Test("a cancelled load stops decoding")
+    @Test("A cancelled load stops decoding")
     func cancelled() async throws {
         let task = manager.task(for: request)
         var events = task.events.makeAsyncIterator()

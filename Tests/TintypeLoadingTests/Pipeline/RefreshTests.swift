@@ -12,7 +12,7 @@ private let url = URL(string: "test:a")!
 @Suite("Refreshing cached images", .timeLimited)
 struct RefreshTests {
     @Test(
-        "a refresh previews what is cached and ends once, with what is new",
+        "A refresh previews what is cached and ends once, with what is new",
         .capability("OPT-03", "MGR-19", "CTX-28", "3.3"), arguments: [true, false])
     func refresh(isInMemory: Bool) async throws {
         let bench = ManagerBench(answer: nil)
@@ -44,7 +44,7 @@ struct RefreshTests {
     }
 
     @Test(
-        "a refresh that fails leaves the cached image, and the result says why", .capability("MGR-20", "3.3"),
+        "A refresh that fails leaves the cached image, and the result says why", .capability("MGR-20", "3.3"),
         arguments: [ImageError.Code.connectionFailed, .badStatus])
     func failedRefresh(code: ImageError.Code) async throws {
         let bench = ManagerBench { _ in .failure(ImageError(code, stage: .load, reason: "no")) }
@@ -64,7 +64,7 @@ struct RefreshTests {
         #expect(error.code == code)
     }
 
-    @Test("a refresh that brings nothing new renews the cached image", .capability("MGR-20", "ERR-03", "OPT-03"))
+    @Test("A refresh that brings nothing new renews the cached image", .capability("MGR-20", "ERR-03", "OPT-03"))
     func notModified() async throws {
         let bench = ManagerBench { _ in
             .success(.notModified(url: url, validators: CacheValidators(lastModified: "yesterday")))
@@ -88,7 +88,7 @@ struct RefreshTests {
         #expect(entry.validators == CacheValidators(entityTag: "\"1\"", lastModified: "yesterday"))
     }
 
-    @Test("bytes that equal the cached ones are not modified", .capability("ERR-03"))
+    @Test("Bytes that equal the cached ones are not modified", .capability("ERR-03"))
     func sameBytes() async throws {
         let bench = ManagerBench { _ in .success(.dot(size: 3)) }
         bench.cache.change {
@@ -110,7 +110,7 @@ struct RefreshTests {
         #expect(bench.coder.decodes == 1 && bench.cache.now.disk.count == 2)
     }
 
-    @Test("a refresh that brings new bytes removes every variant of the old ones", .capability("OPT-03"))
+    @Test("A refresh that brings new bytes removes every variant of the old ones", .capability("OPT-03"))
     func refreshRemovesVariants() async throws {
         let size = Lock(100)
         let bench = ManagerBench { _ in .success(.dot(size: size.withLock { $0 })) }
@@ -135,7 +135,7 @@ struct RefreshTests {
     }
 
     @Test(
-        "a refresh whose cached bytes are damaged gets them anew, also if the source says that they are current",
+        "A refresh whose cached bytes are damaged gets them anew, also if the source says that they are current",
         .capability("OPT-03"), arguments: [true, false])
     func damagedEntry(wantsData: Bool) async throws {
         let bench = ManagerBench(answer: nil)
@@ -168,7 +168,7 @@ struct RefreshTests {
     }
 
     @Test(
-        "a refresh that stores only a transformed image in memory still replaces all variants", .capability("OPT-03"),
+        "A refresh that stores only a transformed image in memory still replaces all variants", .capability("OPT-03"),
         arguments: [CachePolicy.reload, .revalidate])
     func refreshIntoMemory(policy: CachePolicy) async throws {
         let bench = ManagerBench()
@@ -181,7 +181,7 @@ struct RefreshTests {
         #expect(bench.manager.memoryImage(for: request) != nil)
     }
 
-    @Test("a reload replaces all variants, though another one that replaces none runs", .capability("OPT-03", "DLR-11"))
+    @Test("A reload replaces all variants, though another one that replaces none runs", .capability("OPT-03", "DLR-11"))
     func concurrentReload() async throws {
         let bench = ManagerBench(answer: nil)
         let thumbnail = try oldThumbnail(bench)
@@ -199,7 +199,7 @@ struct RefreshTests {
     }
 
     @Test(
-        "bytes that a load stored are on disk while another one is about to replace older ones; those don't come back",
+        "Bytes that a load stored are on disk while another one is about to replace older ones; those don't come back",
         .capability("OPT-03"))
     func storedBeforeReplacement() async throws {
         let key = ImageKey(source: "test:a")

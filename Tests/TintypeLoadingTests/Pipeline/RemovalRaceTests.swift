@@ -76,7 +76,7 @@ struct RemovalRaceTests {
         manager = ImageManager(cache: cache, loader: loader, coders: ImageCoders([DotCoder()]))
     }
 
-    @Test("clearing memory while an image is loaded doesn't keep it from the disk", .capability("CRM-01", "MGR-43"))
+    @Test("Clearing memory while an image is loaded doesn't keep it from the disk", .capability("CRM-01", "MGR-43"))
     func clearingMemory() async throws {
         disk.storeGate.open()
         let task = manager.task(for: url)
@@ -89,7 +89,7 @@ struct RemovalRaceTests {
     }
 
     @Test(
-        "an image that is read while it is removed from disk is not in memory afterwards", .capability("CRM-01"),
+        "An image that is read while it is removed from disk is not in memory afterwards", .capability("CRM-01"),
         arguments: [0, 1, 2])
     func readingDuringRemoval(kind: Int) async throws {
         await disk.put("DOT 3")
@@ -107,7 +107,7 @@ struct RemovalRaceTests {
         #expect(manager.memoryImage(for: url) == nil)
     }
 
-    @Test("an image that was removed is asked for again, even while its write is under way", .capability("CRM-01"))
+    @Test("An image that was removed is asked for again, even while its write is under way", .capability("CRM-01"))
     func loadAfterRemoval() async throws {
         disk.removalGate.open()
         let first = manager.task(for: url)
@@ -124,7 +124,7 @@ struct RemovalRaceTests {
         await manager.flush()
     }
 
-    @Test("a load that begins after a removal joins none from before it", .capability("CRM-01"))
+    @Test("A load that begins after a removal joins none from before it", .capability("CRM-01"))
     func notJoiningOldLoad() async throws {
         disk.removalGate.open()
         disk.storeGate.open()
@@ -142,7 +142,7 @@ struct RemovalRaceTests {
         #expect(await disk.entry(forKey: key)?.data == Data("DOT 4".utf8))
     }
 
-    @Test("bytes that are loaded after a removal don't come from a transfer before it", .capability("CRM-01"))
+    @Test("Bytes that are loaded after a removal don't come from a transfer before it", .capability("CRM-01"))
     func bytesAfterRemoval() async throws {
         disk.removalGate.open()
         disk.storeGate.open()
@@ -160,7 +160,7 @@ struct RemovalRaceTests {
     }
 
     @Test(
-        "after a removal during a reload, the caches have neither the old image nor the new one",
+        "After a removal during a reload, the caches have neither the old image nor the new one",
         .capability("OPT-03", "CRM-01"))
     func removalDuringReload() async throws {
         disk.removalGate.open()
@@ -180,7 +180,7 @@ struct RemovalRaceTests {
         #expect(await cache.contains(key) == [] && manager.memoryImage(for: small) == nil)
     }
 
-    @Test("a reload replaces the image, also where the cache of originals is the same one", .capability("OPT-03"))
+    @Test("A reload replaces the image, also where the cache of originals is the same one", .capability("OPT-03"))
     func reloadWithSameOriginals() async throws {
         disk.removalGate.open()
         disk.storeGate.open()
@@ -198,7 +198,7 @@ struct RemovalRaceTests {
         #expect(await disk.entry(forKey: key)?.data == Data("DOT 4".utf8))
     }
 
-    @Test("a removal wins over a store that is still being prepared", .capability("CRM-01", "MGR-09"))
+    @Test("A removal wins over a store that is still being prepared", .capability("CRM-01", "MGR-09"))
     func removalDuringPreparation() async throws {
         let folder = try TemporaryDirectory()
         let release = BlockingSignal()
@@ -224,7 +224,7 @@ struct RemovalRaceTests {
         #expect(await cache.contains(key) == [])
     }
 
-    @Test("an image that is removed at any moment of its load and its store doesn't come back", .capability("CRM-01"))
+    @Test("An image that is removed at any moment of its load and its store doesn't come back", .capability("CRM-01"))
     func anyMoment() async throws {
         // With `CRASH_ROUNDS=200`, 10,000 removals.
         let rounds = ProcessInfo.processInfo.environment["CRASH_ROUNDS"].flatMap { Int($0) }.map { $0 * 50 } ?? 200
@@ -248,7 +248,7 @@ struct RemovalRaceTests {
         }
     }
 
-    @Test("a load that begins after a removal uses no bytes of a transfer from before it", .capability("CRM-01"))
+    @Test("A load that begins after a removal uses no bytes of a transfer from before it", .capability("CRM-01"))
     func transferFromBefore() async throws {
         disk.removalGate.open()
         disk.storeGate.open()
@@ -267,7 +267,7 @@ struct RemovalRaceTests {
         #expect(await disk.entry(forKey: key)?.data == Data("DOT 4".utf8))
     }
 
-    @Test("a removal while an image is loaded keeps it out of several caches too", .capability("CRM-01"))
+    @Test("A removal while an image is loaded keeps it out of several caches too", .capability("CRM-01"))
     func removalDuringLoad() async throws {
         let loader = GatedLoader()
         let disk = TieredDiskCache([PlainDisk(), PlainDisk()], store: .concurrent)

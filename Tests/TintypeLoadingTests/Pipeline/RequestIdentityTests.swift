@@ -13,7 +13,7 @@ private let url = URL(string: "test:a")!
 @Suite("Identity of requests and of their results", .timeLimited)
 struct RequestIdentityTests {
     @Test(
-        "animations that are transformed, and those that are not, have different keys", .capability("OPT-09", "MGR-22"))
+        "Animations that are transformed, and those that are not, have different keys", .capability("OPT-09", "MGR-22"))
     func transformedAnimations() throws {
         let manager = ManagerBench().manager
         var request = ImageRequest(url)
@@ -24,7 +24,7 @@ struct RequestIdentityTests {
     }
 
     @Test(
-        "a coder without an identifier has images of its own, which its copy of the manager finds",
+        "A coder without an identifier has images of its own, which its copy of the manager finds",
         .capability("CTX-06"))
     func ownCoders() async throws {
         let bench = ManagerBench()
@@ -38,7 +38,7 @@ struct RequestIdentityTests {
         #expect(bench.loader.calls.count == 1)
     }
 
-    @Test("a transformer with an empty key is refused", .capability("TRF-01"))
+    @Test("A transformer with an empty key is refused", .capability("TRF-01"))
     func emptyKey() async {
         let bench = ManagerBench()
         for transformer: any ImageTransformer in [
@@ -53,7 +53,7 @@ struct RequestIdentityTests {
     }
 
     @Test(
-        "a transformed image keeps the metadata of its source unless the transformer says otherwise",
+        "A transformed image keeps the metadata of its source unless the transformer says otherwise",
         .capability("MGR-24"))
     func metadata() throws {
         var properties = Image.Properties()
@@ -71,7 +71,7 @@ struct RequestIdentityTests {
         #expect(bare.metadata == ImageMetadata() && bare.format == nil && bare.isTransformed)
     }
 
-    @Test("hooks belong to the identity of a download and of its image", .capability("CTX-23", "CTX-24", "CTX-25"))
+    @Test("Hooks belong to the identity of a download and of its image", .capability("CTX-23", "CTX-24", "CTX-25"))
     func hooks() async throws {
         let url = try #require(URL(string: "test://host/a"))
         let bench = ManagerBench(answer: nil)
@@ -93,7 +93,7 @@ struct RequestIdentityTests {
         #expect(bench.manager.key(for: own).source == "key")
     }
 
-    @Test("a failure with one token says nothing about another, and is listed without secrets", .capability("MGR-37"))
+    @Test("A failure with one token says nothing about another, and is listed without secrets", .capability("MGR-37"))
     func failuresByHeaders() async throws {
         let secret = URL(string: "test://me:secret@host/a?token=abc")!
         let loader = GatedLoader()
@@ -120,7 +120,7 @@ struct RequestIdentityTests {
         #expect(manager.failures.isEmpty)
     }
 
-    @Test("the loader that a manager is made with is the only one, until others are added")
+    @Test("The loader that a manager is made with is the only one, until others are added")
     func onlyLoader() async throws {
         let bench = ManagerBench()
         let data = try ImageRequest(string: "data:image/x-dot,DOT 4")
@@ -132,7 +132,7 @@ struct RequestIdentityTests {
         #expect(await bench.failure(ImageRequest(path: "/etc/hostname"))?.code == .invalidURL)
     }
 
-    @Test("a coder can be added to a manager that is in use", .capability("COD-05"))
+    @Test("A coder can be added to a manager that is in use", .capability("COD-05"))
     func addedCoder() async throws {
         let cache = DictionaryCache()
         let manager = ImageManager(
@@ -143,7 +143,7 @@ struct RequestIdentityTests {
         #expect(try await manager.image(for: url).size.width == 8)
     }
 
-    @Test("an image that is removed after its load stays removed, from memory and disk", .capability("CRM-01"))
+    @Test("An image that is removed after its load stays removed, from memory and disk", .capability("CRM-01"))
     func removeWins() async throws {
         let folder = try TemporaryDirectory()
         let cache = ImageCache(
@@ -160,7 +160,7 @@ struct RequestIdentityTests {
         }
     }
 
-    @Test("a removal while an image is loaded keeps it out of the caches", .capability("CRM-01"))
+    @Test("A removal while an image is loaded keeps it out of the caches", .capability("CRM-01"))
     func removalDuringLoad() async throws {
         let folder = try TemporaryDirectory()
         let cache = ImageCache(
@@ -176,7 +176,7 @@ struct RequestIdentityTests {
         #expect(await cache.contains(manager.key(for: url)) == [])
     }
 
-    @Test("a failure of one coder says nothing about another, or about the bytes", .capability("MGR-37", "CTX-06"))
+    @Test("A failure of one coder says nothing about another, or about the bytes", .capability("MGR-37", "CTX-06"))
     func failuresByCoder() async throws {
         let bench = ManagerBench { _ in .success(.dot()) }
         let (request, own) = (ImageRequest(url), bench.manager.copy(coders: MovieCoder()))
@@ -189,7 +189,7 @@ struct RequestIdentityTests {
         #expect(bench.cache.now.disk.count == 1 && bench.loader.calls.count == 2)
     }
 
-    @Test("descriptions of requests, results, and errors have no secrets")
+    @Test("Descriptions of requests, results, and errors have no secrets")
     func descriptions() async throws {
         let url = try #require(URL(string: "test://me:secret1@host/a?signature=secret2"))
         var request = ImageRequest(url, headers: ["Authorization": "secret3"])

@@ -19,7 +19,7 @@ struct RequestPartsTests {
         return request
     }
 
-    @Test("a copy's cache is read and written in place of the first manager's", .capability("CTX-04", "MGR-40"))
+    @Test("A copy's cache is read and written in place of the first manager's", .capability("CTX-04", "MGR-40"))
     func cache() async throws {
         let own = DictionaryCache()
         let copy = bench.manager.copy(cache: own.layers)
@@ -37,7 +37,7 @@ struct RequestPartsTests {
         #expect(own.now.memory.isEmpty && own.now.disk.isEmpty && !bench.cache.now.memory.isEmpty)
     }
 
-    @Test("a copy shares caches and failures with the first manager, and no loads", .capability("CTX-04", "MGR-40"))
+    @Test("A copy shares caches and failures with the first manager, and no loads", .capability("CTX-04", "MGR-40"))
     func sharing() async throws {
         let bench = ManagerBench(answer: nil)
         let copy = bench.manager.copy()
@@ -59,7 +59,7 @@ struct RequestPartsTests {
     }
 
     @Test(
-        "originals have a cache of their own, if the manager names one", .capability("CTX-21"))
+        "Originals have a cache of their own, if the manager names one", .capability("CTX-21"))
     func originals() async throws {
         let originals = DictionaryCache()
         bench.manager.configuration.originalCache = originals.layers
@@ -84,7 +84,7 @@ struct RequestPartsTests {
     }
 
     @Test(
-        "an original that is removed while it loads is not stored in its own cache", .capability("CTX-21"))
+        "An original that is removed while it loads is not stored in its own cache", .capability("CTX-21"))
     func originalRemoved() async throws {
         let bench = ManagerBench(answer: nil)
         let originals = ImageCache(memory: MemoryCache(), disk: TieredDiskCache([PlainDisk()]))
@@ -98,7 +98,7 @@ struct RequestPartsTests {
         #expect(await originals.contains("test:a", in: .disk).isEmpty)
     }
 
-    @Test("the original's disk is stored to and read apart from the result's", .capability("CTX-19", "CTX-20"))
+    @Test("The original's disk is stored to and read apart from the result's", .capability("CTX-19", "CTX-20"))
     func layers() async throws {
         // A thumbnail on disk, without its original.
         var thumbnail = request {
@@ -125,7 +125,7 @@ struct RequestPartsTests {
         #expect(bench.loader.calls.count == 3)
     }
 
-    @Test("in memory, the original is the image before its transformer", .capability("CTX-19", "CTX-20"))
+    @Test("In memory, the original is the image before its transformer", .capability("CTX-19", "CTX-20"))
     func originalInMemory() async throws {
         var transformed = request {
             $0.transformer = .resize(width: 2)
@@ -142,7 +142,7 @@ struct RequestPartsTests {
         #expect(bench.manager.memoryImage(for: transformed)?.size.width == 3, "the result is stored too")
     }
 
-    @Test("a copy's loader answers in place of all others", .capability("CTX-05", "MGR-40"))
+    @Test("A copy's loader answers in place of all others", .capability("CTX-05", "MGR-40"))
     func loader() async throws {
         let own = GatedLoader { .success(.dot($0.absoluteString, size: 3)) }
         let copy = bench.manager.copy(loader: own)
@@ -154,7 +154,7 @@ struct RequestPartsTests {
         #expect(try await bench.manager.image(for: request).size.width == 8)
     }
 
-    @Test("a failure of one loader says nothing about another", .capability("CTX-05"))
+    @Test("A failure of one loader says nothing about another", .capability("CTX-05"))
     func loaderFailure() async throws {
         let failing = GatedLoader { _ in .failure(ImageError(.badStatus, stage: .load, reason: "no", statusCode: 404)) }
         let (request, copy) = (ImageRequest(url), bench.manager.copy(loader: failing))

@@ -13,7 +13,7 @@ struct RequestSourceTests {
     private let bench = ManagerBench()
 
     @Test(
-        "a string is a URL, with characters that URLs lack encoded; other strings are an error", .capability("MGR-03"))
+        "A string is a URL, with characters that URLs lack encoded; other strings are an error", .capability("MGR-03"))
     func strings() async throws {
         #expect(
             try ImageRequest(string: "https://example.org/a b.png").url.absoluteString
@@ -25,7 +25,7 @@ struct RequestSourceTests {
         }
     }
 
-    @Test("a path is a file, whatever characters it has", .capability("MGR-03"))
+    @Test("A path is a file, whatever characters it has", .capability("MGR-03"))
     func paths() async throws {
         let folder = try TemporaryDirectory()
         let file = try folder.write(Data("DOT 5".utf8), to: "ü 100%?#.dot")
@@ -38,7 +38,7 @@ struct RequestSourceTests {
     }
 
     @Test(
-        "bytes go the way of all images: memory, thumbnails, transformers; the disk has no copy", .capability("MGR-03"))
+        "Bytes go the way of all images: memory, thumbnails, transformers; the disk has no copy", .capability("MGR-03"))
     func bytes() async throws {
         var request = ImageRequest(data: Data("DOT 9".utf8), identifier: "avatar 7")
         let first = try await bench.manager.load(request)
@@ -60,7 +60,7 @@ struct RequestSourceTests {
         #expect(await bench.failure(ImageRequest(data: Data("DOT 9".utf8), identifier: ""))?.code == .invalidRequest)
     }
 
-    @Test("a closure is called once for all who wait, and its bytes are stored on disk", .capability("MGR-03"))
+    @Test("A closure is called once for all who wait, and its bytes are stored on disk", .capability("MGR-03"))
     func closure() async throws {
         let calls = Lock(0)
         let gate = AsyncGate()
@@ -85,7 +85,7 @@ struct RequestSourceTests {
         #expect(try await bench.manager.load(request).source == .disk)
     }
 
-    @Test("a closure's errors keep their cause; its cancellation is one", .capability("MGR-03"))
+    @Test("A closure's errors keep their cause; its cancellation is one", .capability("MGR-03"))
     func closureErrors() async throws {
         struct Trouble: Error {}
         let failing = ImageRequest(identifier: "a") { throw Trouble() }
@@ -100,7 +100,7 @@ struct RequestSourceTests {
         #expect(await bench.failure(cancelled)?.code == .cancelled)
     }
 
-    @Test("different identifiers are different images, and messages leave out their secrets", .capability("MGR-03"))
+    @Test("Different identifiers are different images, and messages leave out their secrets", .capability("MGR-03"))
     func identifiers() async throws {
         var urls: Set<String> = []
         let identifiers = ["a b", "a%20b", "a+b", "ä", "//x", "/x", "?", "#", "\0", "https://me:pw@x.org/a?token=1"]
@@ -112,7 +112,7 @@ struct RequestSourceTests {
     }
 
     @Test(
-        "a request's method and body reach the loader; others share neither download nor image",
+        "A request's method and body reach the loader; others share neither download nor image",
         .capability("MGR-03", "AFD-02"))
     func message() async throws {
         let manager = bench.manager
@@ -145,7 +145,7 @@ struct RequestSourceTests {
         }
     }
 
-    @Test("a failed POST says nothing about the GET", .capability("MGR-03", "MGR-37"))
+    @Test("A failed POST says nothing about the GET", .capability("MGR-03", "MGR-37"))
     func failures() async throws {
         let loader = GatedLoader { _ in .failure(ImageError(.badStatus, stage: .load, reason: "no", statusCode: 403)) }
         let manager = ImageManager(

@@ -18,7 +18,7 @@ private func request(_ change: (inout ImageRequest) -> Void) -> ImageRequest {
 @Suite("Work that loads share", .timeLimited)
 struct SharingTests {
     @Test(
-        "loads of one URL share one transfer, whatever they store and in which size they decode",
+        "Loads of one URL share one transfer, whatever they store and in which size they decode",
         .capability("DLR-09", "DLR-11", "DLR-12"))
     func oneTransfer() async throws {
         let bench = ManagerBench(answer: nil)
@@ -40,7 +40,7 @@ struct SharingTests {
         #expect(bench.loader.calls.count == 1)
     }
 
-    @Test("a hundred sizes of one URL share one transfer", .capability("DLR-11"))
+    @Test("A hundred sizes of one URL share one transfer", .capability("DLR-11"))
     func hundredSizes() async throws {
         let bench = ManagerBench()
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -55,7 +55,7 @@ struct SharingTests {
         #expect(bench.loader.calls.count == 1)
     }
 
-    @Test("requests with different policies share no transfer, so that each gets its own answer", .capability("DLR-12"))
+    @Test("Requests with different policies share no transfer, so that each gets its own answer", .capability("DLR-12"))
     func policies() async throws {
         let bench = ManagerBench(answer: nil)
         let first = bench.manager.task(for: url)
@@ -72,7 +72,7 @@ struct SharingTests {
     }
 
     @Test(
-        "a reload gets no bytes that were asked for before it began", .capability("OPT-03"),
+        "A reload gets no bytes that were asked for before it began", .capability("OPT-03"),
         arguments: [CachePolicy.reload, .cacheFirst])
     func reloads(policy: CachePolicy) async throws {
         let bench = ManagerBench(answer: nil)
@@ -90,7 +90,7 @@ struct SharingTests {
         #expect(try await second.image.size.width == 4)
     }
 
-    @Test("a size that is asked for while another is decoded needs no second transfer", .capability("DLR-12", "DLR-11"))
+    @Test("A size that is asked for while another is decoded needs no second transfer", .capability("DLR-12", "DLR-11"))
     func duringDecode() async throws {
         let isFirst = Lock(true)
         let (decoding, release) = (BlockingSignal(), BlockingSignal())
@@ -114,7 +114,7 @@ struct SharingTests {
         #expect(bench.loader.calls.count == 1)
     }
 
-    @Test("a transformer that fails leaves the downloaded original in the cache", .capability("MGR-23", "MGR-26"))
+    @Test("A transformer that fails leaves the downloaded original in the cache", .capability("MGR-23", "MGR-26"))
     func failedTransform() async throws {
         struct Failure: Error {}
         let bench = ManagerBench()
@@ -127,7 +127,7 @@ struct SharingTests {
         #expect(bench.loader.calls.count == 1)
     }
 
-    @Test("a load that waits for the write learns its error, whoever began it", .capability("MGR-30", "OPT-22"))
+    @Test("A load that waits for the write learns its error, whoever began it", .capability("MGR-30", "OPT-22"))
     func sharedStoreError() async throws {
         let bench = ManagerBench(answer: nil)
         let full = ImageError(.cacheWriteFailed, stage: .store, reason: "no space left on device")
@@ -148,7 +148,7 @@ struct SharingTests {
         #expect(bench.cache.now.diskStores == 1)
     }
 
-    @Test("late subscribers first receive the most recent progress and the most recent preview", .capability("3.12"))
+    @Test("Late subscribers first receive the most recent progress and the most recent preview", .capability("3.12"))
     func lateSubscriber() async throws {
         let work = SharedWork<ClosureJob<String, Int>>()
         let preview = Image(
@@ -187,7 +187,7 @@ struct SharingTests {
         #expect(seen.withLock { $0 } == ["progress 5", "preview"])
     }
 
-    @Test("an observer that doesn't read keeps the newest preview only, and the end")
+    @Test("An observer that doesn't read keeps the newest preview only, and the end")
     func mailbox() async throws {
         func image(_ side: Int) throws -> Image {
             Image(pixels: try MutablePixelBuffer(size: PixelSize(width: side, height: 1), cleared: true).freeze())
@@ -208,7 +208,7 @@ struct SharingTests {
         #expect(events == ["progress 20", "preview 20", "end"])
     }
 
-    @Test("waiting for writes ends although later ones go on", .capability("CCF-05"))
+    @Test("Waiting for writes ends although later ones go on", .capability("CCF-05"))
     func pendingStores() async {
         let stores = PendingStores()
         let (first, _) = stores.begin(bytes: 1, limit: .bytes(10))
@@ -221,7 +221,7 @@ struct SharingTests {
         stores.end(second, bytes: 10)
     }
 
-    @Test("of two changes of a priority, the later one wins in any order of their arrival", .capability("3.11"))
+    @Test("Of two changes of a priority, the later one wins in any order of their arrival", .capability("3.11"))
     func priorityOrder() throws {
         let priority = WorkPriority(.normal)
         let seen = Lock<[ImagePriority]>([])
@@ -233,7 +233,7 @@ struct SharingTests {
         #expect(priority.value == .high && seen.withLock { $0 } == [.high])
     }
 
-    @Test("a load that begins after a change of loaders or coders doesn't join one from before", .capability("PLG-04"))
+    @Test("A load that begins after a change of loaders or coders doesn't join one from before", .capability("PLG-04"))
     func changedManager() async throws {
         let bench = ManagerBench(answer: nil)
         let first = bench.manager.task(for: url)

@@ -58,7 +58,7 @@ struct StoreCountTests {
             cache: cache, loader: loader, coders: ImageCoders([DotCoder()]), configuration: .still)
     }
 
-    @Test("the original and its variant are written once, however many want them", .capability("MGR-26", "MGR-27"))
+    @Test("The original and its variant are written once, however many want them", .capability("MGR-26", "MGR-27"))
     func writes() async throws {
         let url = URL(string: "test:a")!
         // The cache makes its directory before it is watched.

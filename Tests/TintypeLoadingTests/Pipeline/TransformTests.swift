@@ -26,7 +26,7 @@ struct TransformTests {
     private var manager: ImageManager { ImageManager(cache: cache, loader: loader, coders: ImageCoders([coder])) }
 
     @Test(
-        "a transformed image has a key of its own, and the original's bytes are stored once",
+        "A transformed image has a key of its own, and the original's bytes are stored once",
         .capability("MGR-11", "MGR-26", "CTX-07", "TRF-01", "MET-07")
     )
     func keys() async throws {
@@ -44,7 +44,7 @@ struct TransformTests {
         #expect(half.runs == 1)
     }
 
-    @Test("one transform for all who want the same, and the plain image beside it from the same decode")
+    @Test("One transform for all who want the same, and the plain image beside it from the same decode")
     func sharing() async throws {
         let half = Half()
         let loader = GatedLoader()
@@ -66,7 +66,7 @@ struct TransformTests {
         #expect(coder.decodes == 1)
     }
 
-    @Test("a transformer that fails is an error, and nothing is cached under its key", .capability("MGR-23"))
+    @Test("A transformer that fails is an error, and nothing is cached under its key", .capability("MGR-23"))
     func failure() async throws {
         var request = ImageRequest(url)
         request.transformer = Broken()
@@ -96,7 +96,7 @@ struct TransformTests {
     }
 
     @Test(
-        "each encoding of a stored variant is a variant of its own", .capability("CTX-16"))
+        "Each encoding of a stored variant is a variant of its own", .capability("CTX-16"))
     func variantOptions() async throws {
         var request = ImageRequest(url)
         request.transformer = Half()
@@ -120,7 +120,7 @@ struct TransformTests {
         #expect(coder.encoded.count == 2)
     }
 
-    @Test("transformers are applied in order, and an empty sequence leaves the image unchanged", .capability("TRF-03"))
+    @Test("Transformers are applied in order, and an empty sequence leaves the image unchanged", .capability("TRF-03"))
     func pipeline() throws {
         let order = Lock<[String]>([])
         func step(_ key: String) -> ClosureTransformer {

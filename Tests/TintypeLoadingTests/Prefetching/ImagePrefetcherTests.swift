@@ -22,7 +22,7 @@ struct ImagePrefetcherTests {
         return ImagePrefetcher(manager: bench.manager, configuration: configuration, pressure: pressure, clock: clock)
     }
 
-    @Test("loads, skips what is there, and counts what fails", .capability("PRE-01", "PRE-02", "PRE-05", "PRE-06"))
+    @Test("Loads, skips what is there, and counts what fails", .capability("PRE-01", "PRE-02", "PRE-05", "PRE-06"))
     func counts() async throws {
         let bench = ManagerBench { url in
             url == URL(string: "test:2")!
@@ -39,7 +39,7 @@ struct ImagePrefetcherTests {
         #expect(bench.loader.calls.count == 4)
     }
 
-    @Test("nothing to prefetch ends at once", .capability("PRE-02"))
+    @Test("Nothing to prefetch ends at once", .capability("PRE-02"))
     func empty() async {
         let prefetch = prefetcher(ManagerBench()).prefetch([URL]())
         var seen: [PrefetchProgress] = []
@@ -47,7 +47,7 @@ struct ImagePrefetcherTests {
         #expect(seen == [PrefetchProgress()] && prefetch.currentProgress.isFinished)
     }
 
-    @Test("at most so many loads run as the limit says, also after a change", .capability("PRE-04"))
+    @Test("At most so many loads run as the limit says, also after a change", .capability("PRE-04"))
     func limit() async {
         let bench = ManagerBench(answer: nil)
         let prefetcher = prefetcher(bench) { $0.maximumConcurrentLoads = 2 }
@@ -65,7 +65,7 @@ struct ImagePrefetcherTests {
         #expect(await prefetcher.prefetch([url(0)]).wait().skipped == 1, "a limit of less than one is one")
     }
 
-    @Test("its loads have at most its priority; options and thumbnails are those of the request", .capability("PRE-03"))
+    @Test("Its loads have at most its priority; options and thumbnails are those of the request", .capability("PRE-03"))
     func priorities() async throws {
         let bench = ManagerBench(answer: nil)
         var requests = [ImageRequest(url(0)), ImageRequest(url(1), priority: .veryLow)]
@@ -81,7 +81,7 @@ struct ImagePrefetcherTests {
         #expect(bench.manager.memoryImage(for: url(0)) == nil)
     }
 
-    @Test("a load for the screen begins before thousands of prefetches, and takes over one that is running")
+    @Test("A load for the screen begins before thousands of prefetches, and takes over one that is running")
     func visible() async throws {
         let bench = ManagerBench(answer: nil)
         let prefetch = prefetcher(bench).prefetch(urls(0..<5_000))
@@ -104,7 +104,7 @@ struct ImagePrefetcherTests {
         #expect(!bench.manager.hasActiveLoads)
     }
 
-    @Test("to disk, bytes are stored and nothing is decoded", .capability("PRE-13"))
+    @Test("To disk, bytes are stored and nothing is decoded", .capability("PRE-13"))
     func disk() async throws {
         let bench = ManagerBench()
         bench.manager.loaders.add(FileLoader())
@@ -125,7 +125,7 @@ struct ImagePrefetcherTests {
         #expect(full.failures.first?.error.code == .cacheWriteFailed)
     }
 
-    @Test("without a disk cache, prefetching to disk fails and says so")
+    @Test("Without a disk cache, prefetching to disk fails and says so")
     func noDisk() async throws {
         let manager = ImageManager(
             cache: ImageCache(), loader: GatedLoader { _ in .success(.dot()) }, coders: DotCoder())
@@ -137,7 +137,7 @@ struct ImagePrefetcherTests {
     }
 
     @Test(
-        "a cancelled prefetch ends with its counts, and leaves others alone",
+        "A cancelled prefetch ends with its counts, and leaves others alone",
         .capability("MGR-41", "PRE-08", "PRE-10", "D22"))
     func cancelling() async {
         let bench = ManagerBench(answer: nil)
@@ -154,7 +154,7 @@ struct ImagePrefetcherTests {
         #expect(prefetcher.currentProgress.total == 12 && prefetcher.currentProgress.isFinished)
     }
 
-    @Test("all prefetches end when all are cancelled", .capability("PRE-09"))
+    @Test("All prefetches end when all are cancelled", .capability("PRE-09"))
     func cancellingAll() async {
         let bench = ManagerBench(answer: nil)
         let prefetcher = prefetcher(bench)
@@ -167,7 +167,7 @@ struct ImagePrefetcherTests {
         #expect(await prefetcher.prefetch([URL(string: "data:image/x-dot,DOT%204")!]).wait().loaded == 1)
     }
 
-    @Test("one URL is cancelled, whether it waits or runs, and another one goes on")
+    @Test("One URL is cancelled, whether it waits or runs, and another one goes on")
     func cancellingOne() async {
         let bench = ManagerBench(answer: nil)
         let prefetcher = prefetcher(bench) { $0.maximumConcurrentLoads = 1 }
@@ -184,7 +184,7 @@ struct ImagePrefetcherTests {
         #expect(end.cancelled == 3 && end.loaded == 1)
     }
 
-    @Test("loads that the manager ends count as cancelled, and nothing hangs", .capability("PRE-11"))
+    @Test("Loads that the manager ends count as cancelled, and nothing hangs", .capability("PRE-11"))
     func cancelledByManager() async {
         let bench = ManagerBench(answer: nil)
         let prefetch = prefetcher(bench).prefetch(urls(0..<3))
@@ -193,7 +193,7 @@ struct ImagePrefetcherTests {
         #expect(await prefetch.wait().cancelled == 3)
     }
 
-    @Test("a refresh counts each URL once, and so does one that is prefetched twice", .capability("PRE-14"))
+    @Test("A refresh counts each URL once, and so does one that is prefetched twice", .capability("PRE-14"))
     func refreshing() async throws {
         let bench = ManagerBench()
         _ = try await bench.manager.image(for: url(0))
@@ -203,7 +203,7 @@ struct ImagePrefetcherTests {
     }
 
     @Test(
-        "observers see the numbers grow, the last included; sums go over all prefetches",
+        "Observers see the numbers grow, the last included; sums go over all prefetches",
         .capability("PRE-05", "PRE-07", "PRE-12"))
     func progress() async throws {
         let bench = ManagerBench(answer: nil)
@@ -229,7 +229,7 @@ struct ImagePrefetcherTests {
         #expect(prefetcher.currentProgress.total == 1, "the sums begin anew when all had ended")
     }
 
-    @Test("a wait that is cancelled ends; the prefetch goes on without its objects")
+    @Test("A wait that is cancelled ends; the prefetch goes on without its objects")
     func released() async throws {
         let bench = ManagerBench(answer: nil)
         let waiting: Task<PrefetchProgress, Never>
@@ -246,7 +246,7 @@ struct ImagePrefetcherTests {
         _ = try await bench.manager.image(for: url(1))
     }
 
-    @Test("nothing begins while it is paused, or under memory pressure until its time is over")
+    @Test("Nothing begins while it is paused, or under memory pressure until its time is over")
     func pausing() async throws {
         let bench = ManagerBench()
         let pressure = MemoryPressure()
@@ -271,7 +271,7 @@ struct ImagePrefetcherTests {
         #expect(await prefetcher.prefetch([url(2)]).wait().loaded == 1)
     }
 
-    @Test("the newest prefetch is first if it should be")
+    @Test("The newest prefetch is first if it should be")
     func newestFirst() async {
         let bench = ManagerBench()
         let prefetcher = prefetcher(bench) {
@@ -286,7 +286,7 @@ struct ImagePrefetcherTests {
     }
 
     @Test(
-        "random prefetches and cancellations all end, with every image counted once", arguments: 0..<10 as Range<UInt64>
+        "Random prefetches and cancellations all end, with every image counted once", arguments: 0..<10 as Range<UInt64>
     )
     func property(seed: UInt64) async {
         let bench = ManagerBench { url in

@@ -14,7 +14,7 @@ struct CallerHistoryTests {
     private static let stepCount = 60
 
     @Test(
-        "nobody sees a wrong picture, another user's, or a removed one, and no store is lost",
+        "Nobody sees a wrong picture, another user's, or a removed one, and no store is lost",
         .capability("MGR-15", "MGR-26", "MGR-43", "CRM-01", "OPT-03", "3.12"), arguments: PipelinePropertyTests.seeds)
     func randomRuns(seed: Int) async throws {
         var run = try RandomCallers(seed: seed)

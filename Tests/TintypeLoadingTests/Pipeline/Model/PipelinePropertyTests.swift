@@ -15,7 +15,7 @@ struct PipelinePropertyTests {
     static let stepCount = 60
 
     @Test(
-        "whatever happens to caches and sources, no load returns a wrong image or asks the source without need",
+        "Whatever happens to caches and sources, no load returns a wrong image or asks the source without need",
         .capability("MGR-15", "MGR-16", "MGR-17", "MGR-26", "MGR-31", "DLR-11", "OPT-03", "CRM-01"),
         arguments: seeds)
     func randomSequences(seed: Int) async throws {
