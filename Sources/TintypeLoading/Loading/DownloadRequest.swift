@@ -49,7 +49,7 @@ public struct DownloadResponse: Sendable, Hashable {
     }
 
     /// The media type without its parameters, in lowercase.
-    public var mimeType: String? {
+    package var mimeType: String? {
         guard let field = headers["Content-Type"] else { return nil }
         // Bytes, because it is asked for several times in a load, and characters are ten times slower.
         let isSpace: (UInt8) -> Bool = { $0 == 0x20 || 0x09...0x0D ~= $0 }

@@ -32,12 +32,12 @@ extension ImageManager {
         public init() {}
 
         /// The loads that haven't ended.
-        public var active: Int { loads - memoryHits - diskHits - misses - failures - cancellations }
+        package var active: Int { loads - memoryHits - diskHits - misses - failures - cancellations }
     }
 
     /// The sums of the manager's work since it was created.
     ///
-    /// Loads that run while it is read are counted or not, but ``Statistics/active`` is never negative.
+    /// Loads that run while it is read are counted or not, but never as ended without having started.
     public var statistics: Statistics { shared.counters.statistics }
 }
 

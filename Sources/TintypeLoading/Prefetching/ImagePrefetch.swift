@@ -13,7 +13,7 @@ public final class ImagePrefetch: Sendable {
     }
 
     /// The requests, in their starting order.
-    public let requests: [ImageRequest]
+    let requests: [ImageRequest]
 
     private let id: Int
     private let core: PrefetchCore

@@ -37,8 +37,7 @@ extension ImageRequest {
         /// True if the result of a memory hit has the encoded bytes, if the disk cache has them.
         public var queriesData = false
 
-        /// Creates options with the defaults.
-        public init() {}
+        init() {}
     }
 
     /// True if bytes that were asked for before this request are too old for it.

@@ -1,0 +1,120 @@
+internal import FoundationEssentials
+
+/// Requests as they are carried out, and their identities.
+extension LoadEnvironment {
+    /// The request as it is carried out: changed by the configuration, and without settings that make no difference.
+    func prepared(_ request: ImageRequest) -> ImageRequest {
+        var request = request
+        if request.ownCachePolicy == nil, configuration.cachePolicy != .cacheFirst {
+            request.cachePolicy = configuration.cachePolicy
+        }
+        if request.transformer == nil, let transformer = configuration.transformer {
+            request.transformer = transformer(request.url)
+        }
+        if let processor = configuration.optionsProcessor { request = processed(request, by: processor) }
+        if let list = request.transformer as? ImageTransformers, list.transformers.isEmpty { request.transformer = nil }
+        if request.scalesDownLargeImages, request.decode.maximumBytes == nil {
+            request.decode.maximumBytes = configuration.scaleDownLimit
+        }
+        return request
+    }
+
+    /// The request as the program's processor returns it. The processor sees the defaults of the configuration in their places.
+    private func processed(
+        _ request: ImageRequest, by processor: (ImageRequest) -> ImageRequest
+    ) -> ImageRequest {
+        var filled = request
+        if filled.cache.key == nil, configuration.cacheKey != nil { filled.cache.key = source(of: request) }
+        var processed = processor(filled)
+        // The key was the key of the other URL.
+        if processed.url != request.url, request.cache.key == nil, processed.cache.key == filled.cache.key {
+            processed.cache.key = nil
+        }
+        return processed
+    }
+
+    /// The identity of a URL in the caches.
+    func source(of url: URL) -> String { configuration.cacheKey?(url) ?? url.absoluteString }
+
+    /// The identity of a request's source in the caches.
+    func source(of request: ImageRequest) -> String {
+        let source = sourceOfAnySize(of: request)
+        return request.targetSize.map { "\($0.width)x\($0.height) \(source)" } ?? source
+    }
+
+    private func sourceOfAnySize(of request: ImageRequest) -> String {
+        if let key = request.cache.key { return key }
+        let source = source(of: request.url)
+        guard let parts = request.box?.parts else { return source }
+        var prefix = ""
+        if let hooks = parts.hooks { prefix = "hooks=\(MD5.hexadecimal(hooks.identifier.utf8)) " }
+        guard !parts.isPlainGet else { return prefix + source }
+        let digest = parts.body.map { " " + MD5.hexadecimal($0) } ?? ""
+        return "\(prefix)\(parts.method)\(digest) \(source)"
+    }
+
+    /// The cache key of a prepared request.
+    func key(for request: ImageRequest) -> ImageKey {
+        let source = source(of: request)
+        guard
+            request.transformer != nil || ownCoder != nil || request.cache.storesVariant
+                || request.decode != DecodeOptions()
+        else { return ImageKey(source: source) }
+        let variant = ImageVariant(
+            request.decode, transformer: request.transformer,
+            transformsAnimatedImages: request.transformsAnimatedImages,
+            transformsVectorImages: request.transformsVectorImages,
+            coder: ownCoder?.identifier, coderToken: ownCoder?.token ?? 0,
+            encoding: request.cache.storesVariant ? request.cache.encoding : nil)
+        return ImageKey(source: source, variant: variant)
+    }
+
+    /// - Throws: ``ImageError/Code/notAnimated``.
+    func check(isAnimated: Bool, of request: ImageRequest) throws(ImageError) {
+        guard isAnimated || !request.requiresAnimation else {
+            throw ImageError(
+                .notAnimated, stage: .decode,
+                reason: "the image isn't animated, but the request requires an animated image")
+        }
+    }
+
+    /// - Throws: ``ImageError/Code/invalidURL`` or ``ImageError/Code/invalidRequest``.
+    func check(_ request: ImageRequest) throws(ImageError) {
+        guard request.url.scheme != nil, !request.url.absoluteString.isEmpty else {
+            throw ImageError(
+                .invalidURL, stage: .request, source: request.url.shortDescription,
+                reason: "the URL has no scheme, such as https:")
+        }
+        guard request.transformer?.hasEmptyKey != true else {
+            throw ImageError(
+                .invalidRequest, stage: .request, source: request.url.shortDescription,
+                reason: "a transformer of the request has an empty key, so that its images can't be told from others")
+        }
+        guard request.cache.key?.isEmpty != true else {
+            throw ImageError(
+                .invalidRequest, stage: .request, source: request.url.shortDescription,
+                reason: "the cache key, or the identifier, of the request is empty")
+        }
+        if let method = request.box?.parts.method, !Self.isToken(method) {
+            throw ImageError(
+                .invalidRequest, stage: .request, source: request.url.shortDescription,
+                reason: "the method of the request is no HTTP method: “\(method.prefix(20))”")
+        }
+    }
+
+    /// True for a token of HTTP (RFC 9110, section 5.6.2).
+    private static func isToken(_ text: String) -> Bool {
+        !text.isEmpty
+            && text.utf8.allSatisfy { byte in
+                (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+                    || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || "!#$%&'*+-.^_`|~".utf8.contains(byte)
+            }
+    }
+
+    func downloadKey(for request: ImageRequest) -> DownloadKey {
+        DownloadKey(
+            url: request.url, headers: loaders.requestHeaders(request.headers, for: request.url),
+            ignoring: configuration.insignificantHeaders, parts: request.box?.parts, targetSize: request.targetSize,
+            loaders: loaderGeneration)
+    }
+}

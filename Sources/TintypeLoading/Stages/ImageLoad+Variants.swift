@@ -1,0 +1,100 @@
+internal import FoundationEssentials
+internal import Logging
+
+extension ImageLoad {
+    /// The finished thumbnail or transformed image as the disk has it, if the request stores such images.
+    func storedVariant(_ job: LoadWork.Job) async throws(ImageError) -> PipelineOutput? {
+        guard key.queriesVariant, let (bytes, decoded) = try await variant(key.image, nil, job),
+            let freshness = freshness(
+                of: bytes.entry, revalidate: { environment.revalidateInBackground(callersRequest) })
+        else { return nil }
+        return PipelineOutput(
+            image: decoded.image.with(bytes.entry.response), bytes: bytes, source: .disk, freshness: freshness,
+            decodeTime: decoded.time, isStored: true)
+    }
+
+    /// The freshness of a variant that is used; `nil` if the original has to be asked for instead.
+    /// - Parameter revalidate: Called if the source is to be asked in the background.
+    func freshness(of variant: DiskCacheEntry, revalidate: () -> Void) -> Freshness? {
+        // A file's image is known to be current.
+        guard !environment.isFile(request.url) else { return .cached }
+        switch environment.decision(for: variant.response, of: request) {
+        case .use(let reason): return reason.map { .stale($0) } ?? .cached
+        case .useAndRevalidate:
+            revalidate()
+            return .stale(.revalidating)
+        case .revalidate, .fetch, .fail: return nil
+        }
+    }
+
+    /// A thumbnail that is made of a larger one, where the disk has lost the original; `nil` if there is none.
+    func imageOfLargerVariant(_ job: LoadWork.Job) async throws(ImageError) -> SourceLoad.Result<Decoded>? {
+        guard key.policy.ignoresAge, key.queriesOtherVariants, environment.ownCoder == nil,
+            let box = request.thumbnailSize, !box.isEmpty
+        else { return nil }
+        let source = key.image.source
+        let wanted = ImageVariant(request.decode)
+        func area(_ variant: ImageVariant) -> Double { variant.box.map { Double($0.width) * Double($0.height) } ?? 0 }
+        let larger = await environment.cache.variants(ofSource: source).filter { wanted.canBeMade(of: $0) }
+        guard !larger.isEmpty else { return nil }
+        let original = ImageKey(source: source)
+        if key.queriesDisk, await environment.originals.contains(original, in: .disk).contains(.disk) { return nil }
+        for variant in larger.sorted(by: { area($0) < area($1) }) {
+            let key = ImageKey(source: source, variant: variant)
+            if let (bytes, decoded) = try await self.variant(key, options(), job) {
+                return SourceLoad.Result(value: decoded, bytes: bytes, freshness: .cached)
+            }
+        }
+        return nil
+    }
+
+    /// False for what was made of a file that has changed since.
+    func isCurrent(_ variant: DiskCacheEntry) async -> Bool {
+        guard environment.isFile(request.url) else { return true }
+        let validators = await environment.loaders.currentValidators(of: request.url)
+        return validators != nil && validators == variant.validators
+    }
+
+    /// Reads a variant from disk.
+    /// - Parameter thumbnail: The options of a thumbnail of the variant; `nil` for the variant itself.
+    private func variant(
+        _ key: ImageKey, _ thumbnail: DecodeOptions?, _ job: LoadWork.Job
+    ) async throws(ImageError) -> (SourceBytes, Decoded)? {
+        let (entry, time) = await environment.entry(
+            for: key, in: environment.cache, of: trace, priority: job.priority)
+        guard let entry, environment.accepts(entry.response, for: request), await isCurrent(entry) else { return nil }
+        let bytes = SourceBytes(
+            entry, source: .disk, isVariant: true, diskTime: time,
+            reservation: environment.reservation(bytes: entry.data.count))
+        var options = thumbnail ?? DecodeOptions()
+        options.formatHint = nil  // The same identity as the original's.
+        options.scale = self.options().scale
+        options.decodeToHDR = request.decode.decodeToHDR
+        options.keepsColorSpace = request.decode.keepsColorSpace
+        do throws(ImageError) {
+            var decoded = try await decode(entry.data, options, job)
+            let properties = entry.imageProperties.flatMap { StoredImageProperties($0) }
+            if let properties {
+                decoded.image = properties.restored(decoded.image, options: self.options())
+            } else {
+                decoded.image = decoded.image.with { $0.isTransformed = request.transformer != nil }
+            }
+            if thumbnail != nil {
+                // The larger thumbnail may have another scale, and be an animation.
+                decoded.image = decoded.image.with { [decoded] properties in
+                    properties.scale = self.options().scale
+                    if !decoded.image.isAnimated { properties.loopCount = 0 }
+                }
+            }
+            return (bytes, decoded)
+        } catch {
+            if error.isCancellation { throw error }
+            if EntryCoder.shouldDiscardEntry(after: error) {
+                environment.configuration.logger.warning(
+                    "discarded a cached variant that doesn't decode: \(key): \(error.reason)")
+                await environment.cache.discard(key)
+            }
+            return nil
+        }
+    }
+}
