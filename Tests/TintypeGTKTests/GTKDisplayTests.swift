@@ -56,7 +56,7 @@ enum GTKDisplayTests {
             picture.setImage(run.url("red"), display: .forceTransition, transition: transition)
             _ = picture.state.advance(to: .seconds(1))
             picture.setImage(run.url("green"))
-            run.equal(run.color(picture.state.faces[0], in: picture.widget), Paint.blue)
+            run.equal(run.color(picture.state.slotPaintables[0], in: picture.widget), Paint.blue)
             run.equal(picture.imageURL(), last)
         },
         GTKTest("A load that waits for its transition ends before its widget is mapped") { run in
