@@ -24,7 +24,8 @@ package struct RemovalCount: Hashable, Sendable {
 /// Counts the removals from a cache, of each source and of everything.
 ///
 /// A removal counts at its start and at its end. A load that starts between the two may still find the removed entry, and stores nothing.
-/// Many sources share a counter: once in a while, the removal of one keeps a load of another from storing its image.
+/// Many sources share a counter: once in a while, the removal or the newer bytes of one keep a load of another from storing its image, and
+/// if that load replaces an older image, neither is cached.
 final class RemovalCounts: Sendable {
     private struct Counter {
         /// The number of starts and ends.

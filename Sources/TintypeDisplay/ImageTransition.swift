@@ -60,7 +60,7 @@ public struct ImageTransition: Sendable {
 
     /// Returns a transition in which the old image turns around, and shows the new one on its back.
     /// - Parameters:
-    ///   - edge: the side that the new image comes from.
+    ///   - edge: the side that the new image comes from. Without perspective, as in GTK, opposite sides look alike.
     ///   - seconds: the duration in seconds.
     public static func flip(from edge: Edge = .right, _ seconds: Double = 0.5) -> ImageTransition {
         ImageTransition(.flip(from: edge), duration: duration(seconds))

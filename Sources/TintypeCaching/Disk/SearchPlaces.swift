@@ -18,10 +18,11 @@ extension DiskCache {
     /// The directories of other disk caches, such as a cache inside a container image, which are read for entries that the cache doesn't
     /// have, first to last.
     ///
-    /// Their files are only read. ``contains(_:)`` and removals ignore them. May change at any time.
+    /// Their files are only read. ``contains(_:)`` and removals ignore them. May change at any time; set it again when a directory was
+    /// replaced by another.
     public var searchPaths: [String] {
         get { store.searchPlaces.withLock { $0.paths } }
-        set { store.searchPlaces.withLock { $0.paths = newValue } }
+        set { store.searchPlaces.withLock { ($0.paths, $0.directories) = (newValue, [:]) } }
     }
 
     /// A closure that returns the path of a key's image, for keys that neither the cache nor ``searchPaths`` have; `nil` if there is none.
@@ -66,8 +67,8 @@ extension DiskStore {
                 directory = known
             } else {
                 directory = try OpenDirectory.open(path)
+                searchPlaces.withLock { if $0.paths.contains(path) { $0.directories[path] = directory } }
             }
-            searchPlaces.withLock { $0.directories[path] = directory }
             guard let (data, status, contents) = try directory.read(EntryName(key), for: key), status.size <= limit,
                 case .entry(let description) = contents, description.codec == nil
             else { return nil }

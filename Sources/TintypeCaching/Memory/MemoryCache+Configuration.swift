@@ -16,7 +16,7 @@ extension MemoryCache {
         /// The order of eviction.
         public var policy: Policy
         /// The largest number of images up to a size, in addition to the other limits; empty for no limit. An image belongs to the smallest
-        /// class that it fits in. Images that are larger than every class aren't stored. A full class evicts its least recently used
+        /// class that it fits in; equal sizes are one class. Images that are larger than every class aren't stored. A full class evicts its least recently used
         /// image under every policy.
         ///
         /// ```swift

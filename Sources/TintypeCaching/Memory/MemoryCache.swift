@@ -113,6 +113,8 @@ public final class MemoryCache: MemoryCaching {
     /// Changes the state. Images are released after the lock, because freeing their memory takes another lock and can take long.
     private func change<Result: Sendable>(_ body: (inout MemoryStore) -> Result) -> Result {
         var released: [Image.Storage] = []
+        // Released after the lock: freeing an image takes long.
+        defer { withExtendedLifetime(released) {} }
         return state.withLock { store in
             let result = body(&store)
             swap(&released, &store.released)

@@ -142,10 +142,14 @@ struct MemoryStore {
         return evicted.removeValue(forKey: key)?.image != nil
     }
 
-    /// - Complexity: O(n) with the number of images. Few programs remove sources often, and each store would have to note its source.
+    /// - Complexity: O(n) with the number of images. Programs remove sources, and reload images, more seldom than they store any, and each
+    ///   store would have to note its source.
     mutating func removeAll(ofSource source: String) -> Int {
-        let keys = entries.filter { $0.image != nil }.map(\.key) + evicted.keys
-        return keys.filter { $0.source == source }.count { remove($0) }
+        var keys = evicted.keys.filter { $0.source == source }
+        for slot in entries.indices where entries[slot].image != nil && entries[slot].key.source == source {
+            keys.append(entries[slot].key)
+        }
+        return keys.count { remove($0) }
     }
 
     /// - Returns: false if there was nothing to remove.

@@ -22,7 +22,7 @@ struct JPEGMetadataSegments {
     private mutating func add(_ contents: Data, _ name: String, _ job: EncodeJob) throws(ImageError) {
         guard contents.count <= Self.maximumLength else {
             throw job.failure(
-                "the \(name) takes \(ByteCount(contents.count)), and a JPEG has room for 64 KB; leave it out of EncodeOptions.metadata"
+                "the \(name) takes \(ByteCount(contents.count)), and a JPEG has room for 64 KB; set EncodeOptions.keepsMetadata to false"
             )
         }
         segments.append((Self.app1, contents))

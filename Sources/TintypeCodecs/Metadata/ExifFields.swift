@@ -92,7 +92,8 @@ extension ExifReader {
     /// The first number of an entry; `nil` if it isn't finite.
     fileprivate func real(_ entry: Entry?) -> Double? {
         guard let (numerator, denominator) = fraction(entry, 0), denominator != 0 else { return nil }
-        return numerator / denominator
+        let value = numerator / denominator
+        return value.isFinite ? value : nil
     }
 
     /// A number of an entry as a fraction, which may have the denominator 0.

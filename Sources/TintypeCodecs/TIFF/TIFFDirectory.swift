@@ -97,7 +97,8 @@ struct TIFFDirectory {
 
     /// Returns the offsets of the directories in the main chain, which are the pages of the file.
     /// - Parameter limit: the most directories that are followed.
-    /// - Returns: the offsets, and true if the bytes end before the chain does.
+    /// - Returns: the offsets, and true if the bytes end before the chain does. A whole file whose last directory has a wrong place
+    ///   of a next one can't be told from a file that is cut.
     /// - Complexity: O(directories)
     static func pages(_ bytes: UnsafeRawBufferPointer, limit: Int) -> (offsets: [Int], areCut: Bool) {
         let isLittleEndian = bytes.count > 0 && bytes[0] == 0x49
@@ -112,7 +113,7 @@ struct TIFFDirectory {
             pages.append(page)
             next = number(bytes, page + countBytes + count * entryBytes, offsetBytes, isLittleEndian)
         }
-        return (pages, next.map { $0 >= bytes.count } ?? true)
+        return (pages, next.map { $0 > bytes.count - countBytes } ?? true)
     }
 
     /// Returns the number of fields that the directory at an offset states, or 0 if it isn't there.

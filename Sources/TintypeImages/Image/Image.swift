@@ -1,6 +1,6 @@
 /// A picture: upright pixels, with the properties of their source. If its source moves, it also has an ``animation``.
 ///
-/// An image never changes, and copying it copies a reference. Its pixels are premultiplied RGBA; see ``PixelBuffer``. The pixels
+/// Copying an image copies a reference, and changing a copy leaves the others as they are. Its pixels are premultiplied RGBA; see ``PixelBuffer``. The pixels
 /// of an animation are its first frame; the others are decoded when they are due.
 ///
 /// ```swift

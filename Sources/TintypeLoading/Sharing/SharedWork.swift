@@ -145,7 +145,8 @@ final class SharedWork<Work: SharedJob>: Sendable {
             }
         }
         let isRunning = perform { tables, _ in
-            tables.runs.change(job.id) { $0.task = task } != nil
+            let change: Void? = tables.runs.change(job.id) { run in if run.value == nil { run.task = task } }
+            return change != nil
         }
         if !isRunning { task.cancel() }
     }
@@ -153,13 +154,16 @@ final class SharedWork<Work: SharedJob>: Sendable {
     /// Ends a job.
     /// - Returns: The present wishes, if more has to be stored first.
     private func end(_ job: Job, _ outcome: Outcome, _ stored: StoredLayers?, keeping value: Value?) -> LoadWishes? {
-        perform(outcome) { tables, effects in
+        // The updates are released without the lock. Nobody receives them any more, and they may hold bytes that count in a budget.
+        let (wishes, _) = perform(outcome) { tables, effects -> (LoadWishes?, LatestUpdates?) in
             guard tables.state.finish(job.id, stored: stored, isKept: value != nil, &effects) else {
-                return tables.state.wishes(of: job.id)
+                return (tables.state.wishes(of: job.id), nil)
             }
-            tables.runs.change(job.id) { ($0.value, $0.task) = (value, nil) }
-            return nil
+            let updates = tables.runs[job.id]?.updates
+            tables.runs.change(job.id) { ($0.value, $0.task, $0.updates) = (value, nil, LatestUpdates()) }
+            return (nil, updates)
         }
+        return wishes
     }
 
     /// Changes the state, and carries out the effects without the lock.

@@ -11,20 +11,21 @@ final class BodyArrival: Sendable {
     }
 
     private struct State {
-        /// `nil` after the end: a loader may keep the closure, and the bytes count only as long as loads hold them.
+        // All `nil` after the end: a loader may keep the closure, and the environment has the loader.
+        var environment: LoadEnvironment?
+        /// The bytes count only as long as loads hold them.
         var reservation: BodyReservation?
         /// Made for the first bytes: many loaders report none.
         var readers: Readers?
     }
 
-    private let environment: LoadEnvironment
     private let url: URL
     private let job: LoadWork.Job
     private let state: Lock<State>
 
     init(_ environment: LoadEnvironment, of url: URL, counting reservation: BodyReservation, for job: LoadWork.Job) {
-        (self.environment, self.url, self.job) = (environment, url, job)
-        state = Lock(State(reservation: reservation))
+        (self.url, self.job) = (url, job)
+        state = Lock(State(environment: environment, reservation: reservation))
     }
 
     /// Takes a report.
@@ -34,7 +35,7 @@ final class BodyArrival: Sendable {
         reservation.grow(to: progress.receivedBytes)
         var header: ImageInfo?
         if bytes != nil || !progress.chunk.isEmpty {
-            let readers = readers()
+            guard let readers = readers() else { return }
             if let bytes {
                 readers.data.share(bytes)
             } else if readers.copiesChunks {
@@ -50,10 +51,17 @@ final class BodyArrival: Sendable {
                     receivedBytes: progress.receivedBytes, expectedBytes: progress.expectedBytes, header: header)))
     }
 
-    private func readers() -> Readers {
-        if let known = state.withLock({ $0.readers }) { return known }
+    /// The readers, made for the first bytes; `nil` after the end.
+    private func readers() -> Readers? {
+        let (known, environment) = state.withLock { ($0.readers, $0.environment) }
+        guard known == nil, let environment else { return known }
         let made = Readers(header: ArrivingHeader(environment, of: url), copiesChunks: job.wishes.previews)
-        state.withLock { $0.readers = made }
+        let hasEnded = state.withLock { state in
+            guard state.environment != nil else { return true }
+            state.readers = made
+            return false
+        }
+        guard !hasEnded else { return nil }
         job.publish(.arriving(made.data))
         return made
     }

@@ -44,7 +44,8 @@ struct LoadPreviews: Sendable {
             state.withLock { $0.outdated = (bytes, decoded) }
             job.publish(.outdated(decoded.image))
         case .arriving(let data):
-            guard let decoding = decoding() else { return }
+            // The whole cached image may have been shown since these bytes arrived.
+            guard state.withLock({ $0.outdated == nil }), let decoding = decoding() else { return }
             let preview = try? await load.environment.configuration.processing.perform(priority: job.priority) {
                 isCancelled throws(ImageError) in try decoding.preview(of: data, isCancelled: isCancelled)
             }

@@ -7,13 +7,16 @@ struct OutputStores: Sendable {
 
     private let state = Lock(State())
 
-    /// True if the program allows the caches to keep the output. The program is asked once.
+    /// True if the program allows the caches to keep the output. The program is asked once, or by several jobs at once.
     func mayBeCached(_ decide: () -> Bool) -> Bool {
         if let answer = state.withLock({ $0.mayBeCached }) { return answer }
-        // Only the job stores, never two stores at once.
         let answer = decide()
-        state.withLock { $0.mayBeCached = answer }
-        return answer
+        // Two jobs that encode one image may ask at once; the first answer counts for both.
+        return state.withLock { state in
+            let first = state.mayBeCached ?? answer
+            state.mayBeCached = first
+            return first
+        }
     }
 
     /// The writes that were started.

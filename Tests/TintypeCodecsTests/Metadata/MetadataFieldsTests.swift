@@ -81,6 +81,9 @@ struct MetadataFieldsTests {
         #expect(ImageMetadata(exif: block).fields.place == nil)
         #expect(
             fields(MadeExif(exif: [(0x920A, .raw(type: 11, count: 1, Int(Float(50).bitPattern)))])).focalLength == 50)
+        var altitude = Self.place.filter { $0.tag < 5 }
+        altitude.append((6, .raw(type: 11, count: 1, 0x7FC0_0000)))
+        #expect(fields(MadeExif(gps: altitude)).place?.altitude == .some(nil))
         #expect(fields(MadeExif(exif: [(0x8827, .raw(type: 8, count: 1, 100))])).iso == 100)
     }
 

@@ -302,6 +302,31 @@ struct ManagerOptionsTests {
         #expect(try await task?.image.size.width == 8)
     }
 
+    @Test("A loader that keeps its last request is freed with its manager", .capability("3.19"))
+    func keptRequest() async throws {
+        final class KeepingLoader: ImageLoading {
+            let schemes = ["test"]
+            let last = Lock<LoadRequest?>(nil)
+
+            func load(_ request: LoadRequest) async throws(ImageError) -> LoadedData {
+                last.withLock { $0 = request }
+                let data = Data("DOT 8".utf8)
+                request.receive(LoadProgress(chunk: data, receivedBytes: data.count, expectedBytes: data.count))
+                return LoadedData(data: data, url: request.url)
+            }
+        }
+        weak var weakLoader: KeepingLoader?
+        do {
+            let loader = KeepingLoader()
+            weakLoader = loader
+            let manager = ImageManager(cache: cache, loader: loader, coders: DotCoder(), configuration: .still)
+            #expect(try await manager.image(for: ImageRequest(url)).size.width == 8)
+            #expect(loader.last.withLock { $0 != nil })
+        }
+        // The job ends beside its callers.
+        while weakLoader != nil { await Task.yield() }
+    }
+
     @Test("A manager scales down to 60 MB where nothing else is said", .capability("COD-34"))
     func scaleDownLimit() { #expect(ImageManager.Configuration().scaleDownLimit == .megabytes(60)) }
 }
