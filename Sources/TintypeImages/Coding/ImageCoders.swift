@@ -15,6 +15,10 @@ public struct ImageCoders: ImageCoder {
     /// - Parameter coder: the coder.
     public func adding(_ coder: any ImageCoder) -> ImageCoders { ImageCoders(coders + [coder]) }
 
+    /// Adds a coder, which is asked before all others, as in `manager.coders.add(QOICoder())`.
+    /// - Parameter coder: the coder.
+    public mutating func add(_ coder: any ImageCoder) { coders.append(coder) }
+
     /// Removes the coders of a type, as in `manager.coders.remove(GIFCoder.self)`.
     /// - Parameter type: the type of the coders.
     /// - Returns: the number of coders that were removed.

@@ -138,7 +138,7 @@ struct RequestIdentityTests {
         let manager = ImageManager(
             cache: cache, loader: GatedLoader { _ in .success(.dot()) }, coders: ImageCoders([]))
         await #expect(throws: ImageError.self) { try await manager.image(for: url) }
-        manager.coders = manager.coders.adding(DotCoder())
+        manager.coders.add(DotCoder())
         manager.removeAllFailures()
         #expect(try await manager.image(for: url).size.width == 8)
     }
