@@ -45,7 +45,6 @@ extension OriginResponse {
         return response
     }
 }
-#endif
 
 extension NetworkGuard {
     /// The guard with a resolver of the test.
@@ -73,3 +72,4 @@ extension ImageDownloader.Configuration {
         return configuration
     }
 }
+#endif
