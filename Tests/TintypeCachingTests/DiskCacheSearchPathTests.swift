@@ -49,6 +49,19 @@ struct DiskCacheSearchPathTests {
         #expect(await cache.entry(forKey: "a") == nil)
     }
 
+    @Test("A search path that is set again is that of the directory which is there now", .capability("CPA-06"))
+    func replacedDirectory() async throws {
+        let cache = DiskCache.temporary(path)
+        for bytes in [10, 20] {
+            try? FileManager.default.removeItem(atPath: old)
+            let other = DiskCache.temporary(old)
+            try await other.put(someBytes(bytes), "a")
+            await other.close()
+            cache.searchPaths = [old]
+            #expect(await cache.entry(forKey: "a")?.data == someBytes(bytes))
+        }
+    }
+
     @Test(
         "A search path is never written, and neither contains nor removal look there", .capability("CPA-06", "OLD-01"))
     func searchPathIsReadOnly() async throws {
