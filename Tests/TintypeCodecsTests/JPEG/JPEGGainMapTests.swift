@@ -73,10 +73,9 @@ struct JPEGGainMapTests {
         #expect(info.gainMap == ImageInfo.GainMap(size: gainMap.size, components: gainMap.components))
         let read = try #require(gainMap.parameters)
         #expect(read.baseHeadroom == 0 && read.alternateHeadroom == 3 && read.usesBaseColorSpace)
-        #expect(
-            read.channels == [
-                .init(minimum: -0.5, maximum: 2.5, gamma: 1, baseOffset: 1.0 / 64, alternateOffset: 1.0 / 32)
-            ])
+        let expected = GainMapParameters.Channel(
+            minimum: -0.5, maximum: 2.5, gamma: 1, baseOffset: 0.015625, alternateOffset: 0.03125)
+        #expect(read.channels == [expected])
         // It can be decoded, and the image itself is what it was.
         #expect(try Image(pixels: JPEGCoder().decode(gainMap.data).pixels).size == gainMap.size)
         #expect(try JPEGCoder().decode(data).size == PixelSize(width: 32, height: 16))

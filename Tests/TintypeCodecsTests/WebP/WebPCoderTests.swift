@@ -151,9 +151,15 @@ struct WebPCoderTests {
         data[stream + 4] &= 0xEF
         let image = try coder.decode(data)
         #expect(!image.hasAlpha)
-        for y in 0..<41 { for x in 0..<67 { #expect(image.pixels[x, y].w == 255) } }
-        let solid = try #require((0..<67 * 41).lazy.map { ($0 % 67, $0 / 67) }.first { pixels[$0.0, $0.1].w == 255 })
-        #expect(image.pixels[solid.0, solid.1] == pixels[solid.0, solid.1])
+        var solid: (x: Int, y: Int)?
+        for y in 0..<41 {
+            for x in 0..<67 {
+                #expect(image.pixels[x, y].w == 255)
+                if pixels[x, y].w == 255 { solid = (x, y) }
+            }
+        }
+        let (x, y) = try #require(solid)
+        #expect(image.pixels[x, y] == pixels[x, y])
         let decoder = try coder.progressiveDecoder(options: DecodeOptions(), context: ProcessingContext())
         try decoder.append(data.prefix(data.count - 40))
         let preview = try #require(try decoder.preview())
