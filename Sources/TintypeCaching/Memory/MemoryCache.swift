@@ -85,8 +85,10 @@ public final class MemoryCache: MemoryCaching {
 
     /// Purges images until the others use at most half of the capacity under a warning, and a tenth under critical memory pressure.
     /// - Parameter level: the level of memory pressure.
-    public func trim(_ level: MemoryPressure.Level) {
-        change { store in
+    public func trim(_ level: MemoryPressure.Level) { Self.trim(state, level) }
+
+    private static func trim(_ state: Lock<MemoryStore>, _ level: MemoryPressure.Level) {
+        change(state) { store in
             // For a cache without a capacity, the fraction applies to its present size.
             let capacity = store.limits.capacity == .unlimited ? store.statistics.bytes : store.limits.capacity.bytes
             store.trim(to: capacity / (level == .warning ? 2 : 10))
@@ -96,7 +98,9 @@ public final class MemoryCache: MemoryCaching {
     /// Observes a source of memory pressure and trims the cache accordingly; `nil` ends the observation.
     /// - Parameter pressure: the source of memory pressure; `nil` for none.
     public func observe(_ pressure: MemoryPressure?) {
-        subscription.replace(with: pressure) { [weak self] level in self?.trim(level) }
+        // A weak reference to the cache would make each use of it count references the slow way, a sixth of a hit.
+        let state = state
+        subscription.replace(with: pressure) { level in Self.trim(state, level) }
         if let absence = MemoryPressure.takeAbsence() {
             Logger(label: "tintype.memory-pressure").notice("\(absence)")
         }
@@ -110,8 +114,12 @@ public final class MemoryCache: MemoryCaching {
     /// The number of entries with only a weak reference to their image; for tests.
     var evictedCount: Int { state.withLock { $0.evictedCount } }
 
-    /// Changes the state. Images are released after the lock, because freeing their memory takes another lock and can take long.
-    private func change<Result: Sendable>(_ body: (inout MemoryStore) -> Result) -> Result {
+    /// Changes the state.
+    private func change<Result: Sendable>(_ body: (inout MemoryStore) -> Result) -> Result { Self.change(state, body) }
+
+    private static func change<Result: Sendable>(
+        _ state: Lock<MemoryStore>, _ body: (inout MemoryStore) -> Result
+    ) -> Result {
         var released: [Image.Storage] = []
         // Released after the lock: freeing an image takes long.
         defer { withExtendedLifetime(released) {} }

@@ -2,15 +2,21 @@
 package enum FileName {
     /// Returns the last component of a path or a URL, without query and fragment.
     package static func last(of path: String) -> String {
-        let end = path.utf8.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? path.endIndex
-        let start = path[..<end].utf8.lastIndex(of: UInt8(ascii: "/")).map { path.utf8.index(after: $0) }
-        return String(path[(start ?? path.startIndex)..<end])
+        var path = path
+        // Each load asks, and a view of a string takes ten times as long as its bytes.
+        return path.withUTF8 { bytes in
+            let end = bytes.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? bytes.endIndex
+            let start = bytes[..<end].lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0
+            return String(decoding: bytes[start..<end], as: UTF8.self)
+        }
     }
 }
 
 extension DecodeOptions {
-    /// Returns the options, completed from a name and a media type: the format of a camera file, and the scale of `@2x`.
+    /// Returns the options, completed from the name of a file, a path, or a URL, and a media type: the format of a camera file, and the scale
+    /// of `@2x`.
     package func completed(fileName: String, mimeType: String? = nil) -> DecodeOptions {
+        let fileName = FileName.last(of: fileName)
         var options = self
         if formatHint == nil { options.formatHint = ImageFormat.hint(fileName: fileName, mimeType: mimeType) }
         if scale == 1 { options.scale = Image.scale(ofName: fileName) }

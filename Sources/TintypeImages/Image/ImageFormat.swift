@@ -88,18 +88,17 @@ extension ImageFormat {
 
     private var facts: Facts? { Self.builtIn[self] ?? Self.registered.withLock { $0[self] } }
 
-    private static func format(_ isMatch: (Facts) -> Bool) -> ImageFormat? {
-        if let match = builtIn.first(where: { isMatch($0.value) }) { return match.key }
-        return registeredFormat(isMatch)
-    }
-
     private static func registeredFormat(_ isMatch: (Facts) -> Bool) -> ImageFormat? {
         registered.withLock { $0 }.first { isMatch($0.value) }?.key
     }
 
-    private static let builtInTypes = Dictionary(
-        builtIn.flatMap { format, facts in facts.mimeTypes.map { ($0, format) } },
-        uniquingKeysWith: { first, _ in first })
+    private static let builtInTypes = table(\.mimeTypes)
+    private static let builtInExtensions = table(\.extensions)
+
+    private static func table(_ names: (Facts) -> [String]) -> [String: ImageFormat] {
+        let pairs = builtIn.flatMap { format, facts in names(facts).map { ($0, format) } }
+        return Dictionary(pairs, uniquingKeysWith: { first, _ in first })
+    }
 
     /// Adds the media types and file name extensions of a format of the program's own, for the whole process.
     ///
@@ -150,7 +149,8 @@ extension ImageFormat {
     /// - Parameter fileExtension: the extension, such as `jpg`.
     public init?(fileExtension: String) {
         let wanted = fileExtension.lowercased()
-        guard let match = Self.format({ $0.extensions.contains(wanted) }) else { return nil }
+        let match = Self.builtInExtensions[wanted] ?? Self.registeredFormat { $0.extensions.contains(wanted) }
+        guard let match else { return nil }
         self = match
     }
 }
@@ -165,10 +165,15 @@ extension ImageFormat {
     ///   - mimeType: the media type, if it is known.
     package static func hint(fileName: String, mimeType: String? = nil) -> ImageFormat? {
         if let mimeType, ImageFormat(mimeType: mimeType) == .raw { return .raw }
-        let name = fileName.utf8
-        guard let dot = name.lastIndex(of: UInt8(ascii: ".")), name.distance(from: dot, to: name.endIndex) <= 5 else {
-            return nil
-        }
-        return ImageFormat(fileExtension: String(fileName[name.index(after: dot)...])) == .raw ? .raw : nil
+        return ImageFormat(fileName: fileName) == .raw ? .raw : nil
+    }
+
+    /// The format that the extension of a file name, a path, or a URL stands for.
+    package init?(fileName: String) {
+        let name = FileName.last(of: fileName)
+        guard let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")),
+            name.utf8.distance(from: dot, to: name.endIndex) < 20
+        else { return nil }
+        self.init(fileExtension: String(name[name.utf8.index(after: dot)...]))
     }
 }

@@ -58,21 +58,25 @@ public final class PixelBufferPool: Sendable {
     }
 
     /// Returns all free blocks to the system.
-    package func drain() {
+    package func drain() { Self.drain(state) }
+
+    private static func drain(_ state: Lock<State>) {
         let blocks = state.withLock { state in
             state.freeBytes = 0
             defer { state.free = [:] }
             return state.free
         }
         for (capacity, addresses) in blocks {
-            for address in addresses { Self.release(address, capacity: capacity) }
+            for address in addresses { release(address, capacity: capacity) }
         }
     }
 
     /// Observes a source of memory pressure and drains the pool accordingly; `nil` ends the observation.
     /// - Parameter pressure: the source of memory pressure; `nil` for none.
     package func observe(_ pressure: MemoryPressure?) {
-        subscription.replace(with: pressure) { [weak self] _ in self?.drain() }
+        // Each pixel buffer refers to its pool: a weak reference to it would make that slow.
+        let state = state
+        subscription.replace(with: pressure) { _ in Self.drain(state) }
     }
 
     /// Returns a block of at least `bytes` bytes, or `nil` if the system has no memory.

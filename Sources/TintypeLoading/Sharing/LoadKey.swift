@@ -1,15 +1,17 @@
 /// The identity of a job in the table of a manager.
-enum LoadKey: Hashable, Sendable {
+///
+/// Indirect, as values of the table are: they are large, and the table copies them many times while a job runs.
+indirect enum LoadKey: Hashable, Sendable {
     case fetch(FetchKey)
     case image(ImageLoadKey)
 }
 
 /// The value of a job, which its key decides.
 enum LoadValue: Sendable {
-    case fetch(FetchedBytes)
+    indirect case fetch(FetchedBytes)
     case image(PipelineOutput)
-    case data(DataOutput)
-    case encoded(EncodedOutput)
+    indirect case data(DataOutput)
+    indirect case encoded(EncodedOutput)
 }
 
 /// The code of a job.

@@ -4,7 +4,7 @@ enum LoadUpdate: Sendable {
     case arriving(ArrivingData)
     /// The source is asked whether these cached bytes are current. Told within the pipeline only.
     case asking(about: SourceBytes)
-    case progress(ImageProgress)
+    indirect case progress(ImageProgress)
     /// An image of the bytes that have arrived.
     case preview(Image)
     /// The cached image, while its source is asked.

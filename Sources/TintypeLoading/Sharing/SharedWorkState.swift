@@ -15,11 +15,19 @@ struct SharedWorkState<Key: Hashable & Sendable>: Hashable, Sendable {
     private struct Job: Hashable {
         let key: Key
         var waiters: Set<ID> = []
-        var counts = WishCounts()
+        private(set) var counts = WishCounts()
+        /// What anybody wants, but for the lifetime.
+        private(set) var wishes = WishCounts().wishes
         /// The waiter through which this job waits for another, or uses its value.
         var need: ID?
         /// True for a job that has ended, and whose value others use.
         var isKept = false
+
+        mutating func change(from old: LoadWishes?, to new: LoadWishes?) {
+            if let old { counts.remove(old) }
+            if let new { counts.add(new) }
+            wishes = counts.wishes
+        }
     }
 
     /// The answer to a waiter: start the job, wait, take the value of a job that has ended, or end. A load in a cycle would wait for
@@ -44,7 +52,7 @@ struct SharedWorkState<Key: Hashable & Sendable>: Hashable, Sendable {
     /// The present wishes of a job's waiters; none if it was canceled.
     func wishes(of job: ID) -> LoadWishes {
         guard let job = jobs[job] else { return WishCounts().wishes }
-        var wishes = job.counts.wishes
+        var wishes = job.wishes
         if job.counts.hasLifetimes { wishes.lifetime = job.waiters.compactMap { waiters[$0]?.wishes.lifetime }.min() }
         return wishes
     }
@@ -71,7 +79,7 @@ struct SharedWorkState<Key: Hashable & Sendable>: Hashable, Sendable {
         waiters[id] = Waiter(job: job, asking: asking, isCaller: wishes != nil, wishes: own)
         guard !isNew else {
             var new = Job(key: key, waiters: [id])
-            new.counts.add(own)
+            new.change(from: nil, to: own)
             (table[key], jobs[id]) = (id, new)
             return .begin
         }
@@ -103,16 +111,13 @@ struct SharedWorkState<Key: Hashable & Sendable>: Hashable, Sendable {
 
     /// Changes the wishes of a job, and with them the wishes of the job that it needs.
     private mutating func change(_ id: ID, from old: LoadWishes?, to new: LoadWishes?, _ effects: inout Effects) {
-        let before = jobs[id]?.counts.wishes
-        jobs.change(id) { job in
-            if let old { job.counts.remove(old) }
-            if let new { job.counts.add(new) }
+        guard let before = jobs[id]?.wishes else { return }
+        jobs.change(id) { $0.change(from: old, to: new) }
+        guard let job = jobs[id], !job.waiters.isEmpty, job.wishes != before || old?.lifetime != new?.lifetime else {
+            return
         }
-        guard let job = jobs[id], !job.waiters.isEmpty,
-            job.counts.wishes != before || old?.lifetime != new?.lifetime
-        else { return }
         let wishes = wishes(of: id)
-        if wishes.priority != before?.priority { effects.priorities.append((id, wishes.priority)) }
+        if wishes.priority != before.priority { effects.priorities.append((id, wishes.priority)) }
         if let need = job.need { setWishes(of: need, to: wishes.ofNeed, &effects) }
     }
 
@@ -131,7 +136,7 @@ struct SharedWorkState<Key: Hashable & Sendable>: Hashable, Sendable {
     /// - Returns: False if more has to be stored first.
     mutating func finish(_ id: ID, stored: StoredLayers?, isKept: Bool, _ effects: inout Effects) -> Bool {
         guard let job = jobs[id] else { return true }
-        if let stored, !job.counts.wishes.layers.isSubset(of: stored) { return false }
+        if let stored, !job.wishes.layers.isSubset(of: stored) { return false }
         for waiter in job.waiters { effects.served.append(waiter) }
         if let need = job.need { leave(need, &effects) }
         jobs.change(id) { ($0.need, $0.isKept) = (nil, isKept) }

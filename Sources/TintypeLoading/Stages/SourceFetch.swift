@@ -87,16 +87,16 @@ final class SourceFetch: Sendable {
             throw ImageError(
                 .notCached, stage: .cache, reason: "the image isn't cached, and the request allows only cached images")
         }
-        let isLocal = environment.loaders.isLocal(url)
-        guard environment.configuration.networkStatus() != .offline || isLocal else { throw Self.offline }
-        guard !RequestDirectives(request.headers).cacheControl.onlyIfCached || isLocal else {
+        let loaders = environment.loaders
+        guard environment.configuration.networkStatus() != .offline || loaders.isLocal(url) else { throw Self.offline }
+        guard !RequestDirectives(request.headers).cacheControl.onlyIfCached || loaders.isLocal(url) else {
             throw ImageError(
                 .notCached, stage: .cache, reason: "no cached image may be used, and the request says “only-if-cached”")
         }
         if let shouldDownload = environment.configuration.shouldDownload, !shouldDownload(url) {
             throw ImageError(.loadingDisallowed, stage: .request, reason: "the app's policy disallows this URL")
         }
-        guard environment.loaders.canLoad(url) else {
+        guard loaders.canLoad(url) else {
             throw ImageError(
                 .invalidURL, stage: .request, reason: "no loader accepts URLs of the scheme “\(url.scheme ?? "")”")
         }
@@ -125,7 +125,7 @@ final class SourceFetch: Sendable {
         let reservation = environment.reservation()
         let arrival = BodyArrival(environment, of: url, counting: reservation, for: job)
         defer { arrival.end() }
-        if let format = ImageFormat(fileExtension: url.pathExtension) { environment.coders.prepare(for: format) }
+        if let format = ImageFormat(fileName: url.absoluteString) { environment.coders.prepare(for: format) }
         var message = LoadRequest(
             url: url, headers: request.headers, method: request.method, body: request.body, priority: job.priority,
             validators: cached?.entry.validators, targetSize: request.targetSize)
