@@ -42,7 +42,12 @@ struct SheetCanvas: ~Copyable {
     /// Fills a box with rounded corners.
     mutating func fill(_ box: Box, _ color: Color, radius: Int = 0) {
         for y in 0..<box.height {
-            for x in 0..<box.width {
+            // Only the corners mix with what is under them.
+            let isCorner = y < radius || y >= box.height - radius
+            let inside = isCorner ? min(radius, box.width)..<max(radius, box.width - radius) : 0..<box.width
+            replace(inside, ofRow: y, of: box, with: color)
+            guard isCorner else { continue }
+            for x in 0..<box.width where !inside.contains(x) {
                 blend(color, coverage(x, y, box, radius), x: box.x + x, y: box.y + y)
             }
         }
@@ -123,6 +128,13 @@ struct SheetCanvas: ~Copyable {
         let down = Float(radius - min(y, box.height - 1 - y)) - 0.5
         guard right > 0, down > 0 else { return 1 }
         return max(0, min(1, Float(radius) + 0.5 - (right * right + down * down).squareRoot()))
+    }
+
+    private mutating func replace(_ columns: Range<Int>, ofRow y: Int, of box: Box, with color: Color) {
+        guard (0..<buffer.height).contains(box.y + y) else { return }
+        let columns = (columns.lowerBound + box.x..<columns.upperBound + box.x).clamped(to: 0..<buffer.width)
+        (buffer.row(box.y + y) + columns.lowerBound * 4)
+            .initializeMemory(as: SIMD4<UInt8>.self, repeating: color.pixel, count: columns.count)
     }
 
     private mutating func blend(_ color: Color, _ coverage: Float, x: Int, y: Int) {

@@ -258,7 +258,7 @@ struct ProgressiveDecodeTests {
         var options = DecodeOptions()
         var context = ProcessingContext()
         context.limits.maximumPixels = 1 << 20
-        for round in 0..<40 {
+        for round in 0..<18 {
             let damaged = data.damaged(3, using: &generator)
             options.allowsPartialImage = round % 2 == 0
             options.thumbnailSize = round % 3 == 0 ? PixelSize(width: 9, height: 9) : nil

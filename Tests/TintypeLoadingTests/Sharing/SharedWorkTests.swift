@@ -10,6 +10,13 @@ struct SharedWorkTests {
     enum Key: Hashable, Sendable { case image(Int, Int), fetch(Int) }
     typealias Work = ClosureJob<Key, Int>
 
+    @Test("The keys, values, and updates of a manager's jobs are small, because the table copies them again and again")
+    func sizes() {
+        // Large ones once took a quarter of a load's instructions.
+        #expect(MemoryLayout<LoadKey>.size <= 16 && MemoryLayout<LoadValue>.size <= 16)
+        #expect(MemoryLayout<LoadUpdate>.size <= 16 && MemoryLayout<LoadWork.Outcome>.size <= 96)
+    }
+
     @Test("A caller that was cancelled before it joined begins no work", .capability("DLR-17"))
     func cancelledBefore() async {
         let work = SharedWork<ClosureJob<Key, Int>>()

@@ -8,7 +8,7 @@ import TintypeTesting
 @testable import TintypeImages
 @testable import TintypeLoading
 
-/// Up to four callers at a time, of two users, who load and remove what they like: 50 random runs, or the number in `MODEL_SEEDS`.
+/// Up to four callers at a time, of two users, who load and remove what they like: 25 random runs, or the number in `MODEL_SEEDS`.
 @Suite("What callers see", .timeLimited)
 struct CallerHistoryTests {
     private static let stepCount = 60

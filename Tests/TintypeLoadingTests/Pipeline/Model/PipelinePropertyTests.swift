@@ -8,10 +8,10 @@ import TintypeTesting
 @testable import TintypeImages
 @testable import TintypeLoading
 
-/// Random sequences of actions on a manager, compared with ``PipelineModel``: 50 of them, or the number in `MODEL_SEEDS`.
+/// Random sequences of actions on a manager, compared with ``PipelineModel``: 25 of them, or the number in `MODEL_SEEDS`.
 @Suite("The pipeline against a model", .timeLimited)
 struct PipelinePropertyTests {
-    static let seeds = 0..<(ProcessInfo.processInfo.environment["MODEL_SEEDS"].flatMap { Int($0) } ?? 50)
+    static let seeds = 0..<(ProcessInfo.processInfo.environment["MODEL_SEEDS"].flatMap { Int($0) } ?? 25)
     static let stepCount = 60
 
     @Test(
