@@ -16,7 +16,7 @@ struct SharedWorkState<Key: Hashable & Sendable>: Hashable, Sendable {
         let key: Key
         var waiters: Set<ID> = []
         private(set) var counts = WishCounts()
-        /// What anybody wants, but for the lifetime.
+        /// The wishes of all waiters together, but for the lifetime.
         private(set) var wishes = WishCounts().wishes
         /// The waiter through which this job waits for another, or uses its value.
         var need: ID?
