@@ -107,6 +107,43 @@ struct ProgressiveLoadTests {
         #expect(counts.decodes == 0 && counts.finishes == 1 && counts.appended == 20)
     }
 
+    @Test("The whole cached image stays while its source is asked: no preview of the new bytes follows it")
+    func noPreviewOverCachedImage() async throws {
+        let first = manager.task(for: request)
+        await loader.arrival(of: 1)
+        answer()
+        _ = try await first.image
+        await manager.flush()
+        cache.change { $0.memory = [:] }
+        var asking = request
+        asking.cachePolicy = .revalidate
+        let task = manager.task(for: asking)
+        var events = task.events.makeAsyncIterator()
+        await loader.arrival(of: 2)
+        var cached: Image?
+        while cached == nil, let event = await events.next() {
+            if case .preview(let image) = event { cached = image }
+        }
+        #expect(cached?.byteCount == 20 && cached?.isPartial == false)
+        let appended = coder.counts.value.appended
+        for chunk in 0..<3 {
+            send(chunk, call: 1)
+            // The queue of the test has one thread: what came before this has run.
+            for _ in 0..<20 { await Task.yield() }
+            try await manager.configuration.processing.perform { _ in }
+            advance(100)
+        }
+        #expect(coder.counts.value.appended == appended)
+        answer(1)
+        while let event = await events.next() {
+            if case .preview = event { Issue.record("a preview came after the whole image") }
+            if case .finished(let result) = event {
+                #expect(try result.get().image.byteCount == 20)
+                break
+            }
+        }
+    }
+
     @Test("A preview is never cached", .capability("3.15", "MGR-21"))
     func neverStored() async throws {
         let task = manager.task(for: request)
