@@ -10,6 +10,10 @@ struct SharedWorkTests {
     enum Key: Hashable, Sendable { case image(Int, Int), fetch(Int) }
     typealias Work = ClosureJob<Key, Int>
 
+    private struct WeakBuffer {
+        weak var buffer: PixelBuffer?
+    }
+
     @Test("The keys, values, and updates of a manager's jobs are small, because the table copies them again and again")
     func sizes() {
         // Large ones once took a quarter of a load's instructions.
@@ -73,6 +77,55 @@ struct SharedWorkTests {
         #expect(seen.withLock { $0?.value } == .veryLow)
         gate.open()
         #expect(try await first.value == 1)
+    }
+
+    @Test("A job that has ended, and whose value others still use, holds no updates: they may have bytes that count in a budget")
+    func updatesOfKeptJobs() async throws {
+        let work = SharedWork<ClosureJob<Key, Int>>()
+        let shown = Lock(WeakBuffer())
+        let gate = AsyncGate()
+        let fetched = Lock(false)
+        let fetch = Work { job async throws(ImageError) in
+            let size = PixelSize(width: 4, height: 4)
+            let image = Image(pixels: try MutablePixelBuffer(size: size, pool: PixelBufferPool(limit: 0)).freeze())
+            shown.withLock { $0.buffer = image.pixels }
+            job.publish(.preview(image))
+            return 1
+        } keeps: { _ in
+            true
+        }
+        let user = Task {
+            try await work.value(
+                .image(1, 1), LoadWishes(), priority: LoadPriority(.normal),
+                Work { job async throws(ImageError) in
+                    let value = try await job.value(.fetch(1), fetch)
+                    fetched.withLock { $0 = true }
+                    await gate.wait()
+                    return value
+                })
+        }
+        while fetched.withLock({ !$0 }) { await Task.yield() }
+        #expect(work.waiting[.fetch(1)] == nil && !work.isIdle)
+        // The ending job releases them after its value has been passed on.
+        for _ in 0..<10_000 where shown.withLock({ $0.buffer != nil }) { await Task.yield() }
+        #expect(shown.withLock { $0.buffer == nil })
+        gate.open()
+        #expect(try await user.value == 1 && work.isIdle)
+    }
+
+    @Test("Of two jobs that ask at once whether their output may be cached, the first answer counts for both, and nobody asks again")
+    func onePermission() {
+        let stores = OutputStores()
+        let outer = stores.mayBeCached {
+            #expect(!stores.mayBeCached { false })
+            return true
+        }
+        #expect(!outer)
+        #expect(
+            !stores.mayBeCached {
+                Issue.record("asked again")
+                return true
+            })
     }
 
     @Test("Of several lifetimes the shortest of those who still wait counts")
