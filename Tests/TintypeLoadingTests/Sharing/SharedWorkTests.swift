@@ -79,7 +79,7 @@ struct SharedWorkTests {
         #expect(try await first.value == 1)
     }
 
-    @Test("A job that has ended, and whose value others still use, holds no updates: they may have bytes that count in a budget")
+    @Test("A job that has ended, and whose value others use, holds no updates, whose bytes would count in a budget")
     func updatesOfKeptJobs() async throws {
         let work = SharedWork<ClosureJob<Key, Int>>()
         let shown = Lock(WeakBuffer())
@@ -113,7 +113,7 @@ struct SharedWorkTests {
         #expect(try await user.value == 1 && work.isIdle)
     }
 
-    @Test("Of two jobs that ask at once whether their output may be cached, the first answer counts for both, and nobody asks again")
+    @Test("Of two jobs that ask at once whether their output may be cached, the first answer counts for both")
     func onePermission() {
         let stores = OutputStores()
         let outer = stores.mayBeCached {
