@@ -55,8 +55,8 @@ extension Image {
         gif data: Data, options: DecodeOptions = DecodeOptions(), limits: DecodeLimits = DecodeLimits()
     ) throws(ImageError) {
         guard data.isEmpty || ImageFormat(sniffing: data) == .gif else {
-            let found = ImageFormat(sniffing: data).map { "they are \($0)" } ?? "they are of no known format"
-            throw ImageError(.unknownFormat, stage: .decode, reason: "the bytes are no GIF: \(found)")
+            let found = ImageFormat(sniffing: data).map { "it is \($0)" } ?? "its format is unknown"
+            throw ImageError(.unknownFormat, stage: .decode, reason: "the data isn't a GIF: \(found)")
         }
         self = try ImageCoders([GIFCoder()]).decode(data, options: options, context: ProcessingContext(limits: limits))
     }

@@ -74,7 +74,7 @@ struct ConvertCommand: AsyncParsableCommand {
             let image = try decoded()
             if image.isAnimated, !firstFrame, !OutputFormat.storesFrames(format) {
                 console.warning(
-                    "\(output): \(format) can’t be animated; only the first of \(image.animation?.frameCount ?? 1) frames is written"
+                    "\(output): \(format) can't be animated; only the first of \(image.animation?.frameCount ?? 1) frames is written"
                 )
             }
             let data = try encoded(image, as: format)

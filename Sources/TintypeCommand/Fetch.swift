@@ -75,8 +75,8 @@ struct FetchCommand: AsyncParsableCommand {
         guard !noCache || cachePolicy == nil else {
             throw ValidationError("--cache-policy and --no-cache exclude each other.")
         }
-        guard !output.isEmpty else { throw ValidationError("--output needs the path of a folder.") }
-        guard cache?.isEmpty != true else { throw ValidationError("--cache needs the path of a folder.") }
+        guard !output.isEmpty else { throw ValidationError("--output needs the path of a directory.") }
+        guard cache?.isEmpty != true else { throw ValidationError("--cache needs the path of a directory.") }
         if let format { _ = try OutputFormat.named(format) }
     }
 

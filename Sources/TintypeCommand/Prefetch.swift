@@ -32,7 +32,7 @@ struct PrefetchCommand: AsyncParsableCommand {
     var cache: String?
 
     func validate() throws {
-        guard cache?.isEmpty != true else { throw ValidationError("--cache needs the path of a folder.") }
+        guard cache?.isEmpty != true else { throw ValidationError("--cache needs the path of a directory.") }
     }
 
     func run() async throws {
@@ -99,6 +99,6 @@ struct PrefetchCommand: AsyncParsableCommand {
 
 extension ImageError {
     fileprivate static var interruptedPrefetch: ImageError {
-        ImageError(.cancelled, stage: .load, reason: "the command was cancelled")
+        ImageError(.cancelled, stage: .load, reason: "the command was canceled")
     }
 }

@@ -155,7 +155,7 @@ struct ShowCommand: AsyncParsableCommand {
     private func image(_ source: String, _ options: DecodeOptions) async throws(ImageError) -> Image {
         if source.contains("://") || source.hasPrefix("data:") {
             guard let url = URL(written: source) else {
-                throw ImageError(.invalidURL, stage: .request, reason: "this is no URL")
+                throw ImageError(.invalidURL, stage: .request, reason: "it isn't a URL")
             }
             var request = ImageRequest(url)
             request.decode = options

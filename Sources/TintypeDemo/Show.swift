@@ -35,7 +35,7 @@ struct DemoCommand: AsyncParsableCommand {
     private var areURLs: Bool { !sources.isEmpty && sources.allSatisfy { $0.contains("://") || $0.hasPrefix("data:") } }
 
     func validate() throws {
-        guard !out.isEmpty else { throw ValidationError("--out needs the path of a folder.") }
+        guard !out.isEmpty else { throw ValidationError("--out needs the path of a directory.") }
         guard sources.count <= 1 || areURLs else {
             throw ValidationError("Give one folder or URLs, not several folders and not both.")
         }

@@ -45,7 +45,7 @@ internal import FoundationEssentials
     // MARK: For programs
 
     /// The received part, from 0 to 1; `nil` while it is unknown. It is 1 when the image is there, wherever it came from.
-    public var fraction: Double? {
+    package var fraction: Double? {
         if case .success = end ?? delayedEnd { return 1 }
         return progress?.fraction
     }

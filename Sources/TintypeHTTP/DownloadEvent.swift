@@ -21,13 +21,13 @@ extension DownloadEvent: CustomStringConvertible {
     /// A sentence without secrets: neither user info nor values of queries nor header fields.
     public var description: String {
         switch self {
-        case .started(let id, let url): "Transfer \(id) of \(url.shortDescription) began"
-        case .responded(let id, let response): "Transfer \(id) was answered: \(response)"
-        case .retrying(let id, let error, let delay): "Transfer \(id) is repeated after \(delay): \(error)"
+        case .started(let id, let url): "Transfer \(id) of \(url.shortDescription) started"
+        case .responded(let id, let response): "Transfer \(id) received a response: \(response)"
+        case .retrying(let id, let error, let delay): "Transfer \(id) failed, and is retried after \(delay): \(error)"
         case .finished(let id, _, let error?): "Transfer \(id) failed: \(error)"
-        case .finished(let id, let metrics, nil): "Transfer \(id) ended after \(metrics.receivedBytes) bytes"
+        case .finished(let id, let metrics, nil): "Transfer \(id) finished after \(metrics.receivedBytes) bytes"
         case .suspended: "The downloader was suspended"
-        case .resumed: "The downloader continues"
+        case .resumed: "The downloader resumed"
         }
     }
 }

@@ -10,8 +10,9 @@ extension ImageDownloader {
         /// While others wait, a host that holds more than half of the slots doesn't hold them up: up to half as many transfers run in addition.
         /// ``maximumDownloadsPerHost`` limits a host strictly.
         public var maximumConcurrentDownloads: Int
-        /// The starting order of waiting downloads of the same priority.
-        public var order: DownloadOrder
+        /// True if the newest of the waiting downloads of a priority starts first, as for a list that scrolls; false, the default, if the
+        /// oldest does.
+        public var newestFirst: Bool
         /// The longest time without any data: while connecting, before the response, and between two pieces of it.
         ///
         /// Zero or less means 15 s. The time that closures of the program take doesn't count.
@@ -43,12 +44,12 @@ extension ImageDownloader {
         /// It is called for each redirect that the downloader would follow, with the head of the redirect. The network guard checks the
         /// changed request too. A closure that changes the host has to remove the fields that aren't for that host, such as
         /// `Authorization`.
-        public var redirectModifier: (@Sendable (inout DownloadRequest, DownloadResponse) async throws -> Void)?
+        public var redirectModifier: (@Sendable (inout DownloadRequest, ResponseHead) async throws -> Void)?
         /// A closure that changes the head of each response before it is checked.
         ///
         /// An error that the closure throws ends the load with ``ImageError/Code/badResponse``. The closure does not see redirects
         /// that are followed.
-        public var responseModifier: (@Sendable (inout DownloadResponse) async throws -> Void)?
+        public var responseModifier: (@Sendable (inout ResponseHead) async throws -> Void)?
         /// A closure that returns the header fields to send to a URL, given the fields that would be sent.
         ///
         /// The downloader calls it after the ``requestModifier`` for each URL of a redirect, and never passes it fields from its
@@ -99,7 +100,7 @@ extension ImageDownloader {
         /// A closure that returns the decrypted bytes of a body, which are decoded and cached; `nil` for none.
         ///
         /// An error that the closure throws ends the load with ``ImageError/Code/badResponse``. Bytes are not decoded while they arrive.
-        public var decryptor: (@Sendable (Data, DownloadResponse) async throws -> Data)?
+        public var decryptor: (@Sendable (Data, ResponseHead) async throws -> Data)?
         /// The certificates to trust and to present, and the exceptions.
         public var tls: TLSOptions
         /// The proxy for connections.
@@ -118,14 +119,14 @@ extension ImageDownloader {
 
         /// Creates a configuration. Each parameter sets the property of the same name.
         public init(
-            maximumConcurrentDownloads: Int = 6, order: DownloadOrder = .firstInFirstOut,
+            maximumConcurrentDownloads: Int = 6, newestFirst: Bool = false,
             timeout: Duration = .seconds(15), totalTimeout: Duration? = nil, headers: [String: String] = [:],
             maximumBytes: ByteCount = .megabytes(200), maximumRedirects: Int = 5,
             acceptableStatusCodes: Set<Int>? = Set(200..<300), acceptableContentTypes: Set<String>? = nil,
             schemes: Set<String> = ["http", "https"],
             requestModifier: (@Sendable (inout DownloadRequest) async throws -> Void)? = nil,
-            redirectModifier: (@Sendable (inout DownloadRequest, DownloadResponse) async throws -> Void)? = nil,
-            responseModifier: (@Sendable (inout DownloadResponse) async throws -> Void)? = nil,
+            redirectModifier: (@Sendable (inout DownloadRequest, ResponseHead) async throws -> Void)? = nil,
+            responseModifier: (@Sendable (inout ResponseHead) async throws -> Void)? = nil,
             headerProvider: (@Sendable (URL, HTTPFields) -> HTTPFields)? = nil,
             retry: RetryPolicy = .none, circuitBreaker: CircuitBreakerPolicy? = nil, networkGuard: NetworkGuard? = nil,
             firstByteTimeout: Duration? = nil, minimumSpeed: Int? = 100, maximumDecompressionRatio: Double? = nil,
@@ -133,13 +134,13 @@ extension ImageDownloader {
             resumesTransfers: Bool = true, minimumProgressInterval: Double = 0,
             cookies: (any CookieStoring)? = nil,
             credentials: (@Sendable (AuthenticationChallenge) async throws -> HTTPCredential?)? = nil,
-            decryptor: (@Sendable (Data, DownloadResponse) async throws -> Data)? = nil,
+            decryptor: (@Sendable (Data, ResponseHead) async throws -> Data)? = nil,
             tls: TLSOptions = TLSOptions(), proxy: ProxyOptions = .none, usesHTTP2: Bool = false,
             unixSocketPath: String? = nil,
             observer: (@Sendable (DownloadEvent) -> Void)? = nil
         ) {
             self.maximumConcurrentDownloads = maximumConcurrentDownloads
-            self.order = order
+            self.newestFirst = newestFirst
             self.timeout = timeout
             self.totalTimeout = totalTimeout
             self.headers = headers

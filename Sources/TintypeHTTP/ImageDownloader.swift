@@ -5,7 +5,7 @@ public import TintypeLoading
 /// A loader for images over HTTP/1.1 and HTTP/2.
 ///
 /// ```swift
-/// let downloader = ImageDownloader(.init(maximumConcurrentDownloads: 4, order: .lastInFirstOut))
+/// let downloader = ImageDownloader(.init(maximumConcurrentDownloads: 4, newestFirst: true))
 /// let loaded = try await downloader.load(LoadRequest(url: url))
 /// ```
 ///
@@ -13,7 +13,7 @@ public import TintypeLoading
 /// which follows changes of ``LoadRequest/priority``. Connections are kept and reused. A slow host doesn't hold up others: those that wait for a host
 /// with more than half of the slots start at once.
 ///
-/// A downloader closes its connections when it is released. ``shutdown()`` closes them earlier and waits for the end. The
+/// A downloader closes its connections when it is released. ``shutdown(cancelsLoads:)`` closes them earlier and waits for the end. The
 /// threads belong to the process and are shared by all downloaders.
 ///
 /// A downloader makes a request for each load. The manager combines equal loads.
@@ -53,7 +53,7 @@ public final class ImageDownloader: ImageLoading, Sendable {
         watch = TransferWatch(time)
         slots = DownloadSlots(
             limit: configuration.maximumConcurrentDownloads, hostLimit: configuration.maximumDownloadsPerHost,
-            order: configuration.order)
+            newestFirst: configuration.newestFirst)
         liveHeaders = Lock(configuration.headers)
         tls = TLSConfigurations(configuration.tls)
         clients = HTTPClients { [tls] in SharedHTTPClient(.init(configuration, $0, tls.common)) }
@@ -99,34 +99,29 @@ public final class ImageDownloader: ImageLoading, Sendable {
         for load in running.withLock({ Array($0.loads.values) }) { load.cancel() }
     }
 
-    /// Closes all connections.
+    /// Ends all loads, and closes all connections.
     ///
-    /// Loads that run or wait end with ``ImageError/Code/cancelled``, and later loads with ``ImageError/Code/loadingDisallowed``. An
-    /// attempt to connect that gets no answer can't be ended: the wait for it takes up to 5 s longer than ``Configuration/timeout``, and
-    /// then leaves it alone. Shutting down again does nothing, and neither does shutting down ``shared``, which belongs to the whole
-    /// program.
-    public func shutdown() async {
+    /// Later loads end with ``ImageError/Code/loadingDisallowed``. An attempt to connect that gets no answer can't be ended: the wait for
+    /// it takes up to 5 s longer than ``Configuration/timeout``, and then leaves it alone. Shutting down again does nothing, and neither
+    /// does shutting down ``shared``, which belongs to the whole program.
+    /// - Parameter cancelsLoads: true if loads that run or wait end with ``ImageError/Code/cancelled``; false to wait for their end. In a
+    ///   suspended downloader, loads that wait for their turn never end by themselves.
+    public func shutdown(cancelsLoads: Bool = true) async {
         guard self !== Self.shared else { return }
         running.withLock { $0.isShutDown = true }
+        if !cancelsLoads { await waitForLoads() }
         cancelAll()
         await clients.shutdown(within: configuration.idleLimit + .seconds(5), time)
     }
 
-    /// Waits until all loads have ended, and closes all connections.
-    ///
-    /// Loads that start later end with ``ImageError/Code/loadingDisallowed``. If the downloader is suspended, those that wait for their
-    /// turn never end; cancel them, or use ``shutdown()``. Does nothing for ``shared``.
-    public func finishAndShutdown() async {
-        guard self !== Self.shared else { return }
+    private func waitForLoads() async {
         await withCheckedContinuation { continuation in
             let isIdle = running.withLock { running in
-                running.isShutDown = true
                 if !running.loads.isEmpty { running.waiting.append(continuation) }
                 return running.loads.isEmpty
             }
             if isIdle { continuation.resume() }
         }
-        await shutdown()
     }
 
     public var schemes: [String] { configuration.schemes.sorted() }
@@ -165,7 +160,7 @@ public final class ImageDownloader: ImageLoading, Sendable {
     ///   ``ImageError/Code/badStatus``, ``ImageError/Code/badContentType``, ``ImageError/Code/badResponse``,
     ///   ``ImageError/Code/emptyBody``, ``ImageError/Code/incompleteBody``,
     ///   ``ImageError/Code/bodyTooLarge``, ``ImageError/Code/outOfMemory``, and ``ImageError/Code/loadingDisallowed`` after
-    ///   ``shutdown()``.
+    ///   ``shutdown(cancelsLoads:)``.
     public func load(_ request: LoadRequest) async throws(ImageError) -> LoadedData {
         do throws(ImageError) {
             let load = try beginLoad(of: try checked(request))
@@ -319,7 +314,7 @@ public final class ImageDownloader: ImageLoading, Sendable {
     private func checked(_ request: LoadRequest) throws(ImageError) -> LoadRequest {
         let url = request.url
         guard canLoad(url) else {
-            let problem = url.scheme.map { "the scheme “\($0)” can’t be loaded over HTTP" } ?? "the URL has no scheme"
+            let problem = url.scheme.map { "the scheme “\($0)” can't be loaded over HTTP" } ?? "the URL has no scheme"
             throw ImageError(
                 .invalidURL, stage: .load,
                 reason: "\(problem); supported schemes: \(schemes.joined(separator: ", "))")

@@ -6,7 +6,7 @@ internal import TintypeLoading
 ///
 /// ```swift
 /// let activity = NetworkActivity { isActive in show(isActive) }
-/// let downloader = ImageDownloader(.init(observer: activity.observe))
+/// let downloader = ImageDownloader(.init(observer: { event in activity.observe(event) }))
 /// ```
 public final class NetworkActivity: Sendable {
     /// The phases of the activity.
@@ -58,20 +58,16 @@ public final class NetworkActivity: Sendable {
     }
 
     /// True while the activity is reported.
-    public var isActive: Bool { state.withLock { [.active, .ending].contains($0.phase) } }
+    package var isActive: Bool { state.withLock { [.active, .ending].contains($0.phase) } }
 
     /// The number of transfers that run.
     package var transferCount: Int { state.withLock { $0.transfers.count } }
 
-    /// Notes an event of a downloader: the `observer` of its configuration.
-    /// - Parameter event: the event.
-    public func observe(_ event: DownloadEvent) { observe(event, of: 0) }
-
-    /// Notes an event of any of several downloaders.
+    /// Notes an event that the `observer` of a downloader's configuration receives.
     /// - Parameters:
     ///   - event: the event.
-    ///   - source: a number for the downloader, because each numbers its own transfers.
-    public func observe(_ event: DownloadEvent, of source: Int) {
+    ///   - source: a number for the downloader if there are several, because each numbers its own transfers.
+    public func observe(_ event: DownloadEvent, of source: Int = 0) {
         switch event {
         case .started(let id, _): change { $0.insert(Transfer(source: source, id: id)) }
         case .retrying(let id, _, _), .finished(let id, _, _): change { $0.remove(Transfer(source: source, id: id)) }

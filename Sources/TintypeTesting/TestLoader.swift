@@ -163,7 +163,7 @@ public final class TestLoader: ImageLoading {
         return loaded
     }
 
-    private static let cancelled = ImageError(.cancelled, stage: .load, reason: "the load was cancelled")
+    private static let cancelled = ImageError(.cancelled, stage: .load, reason: "the load was canceled")
 }
 
 extension TestLoader {

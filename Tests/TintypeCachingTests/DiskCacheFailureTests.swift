@@ -141,7 +141,7 @@ struct DiskCacheFailureTests {
         #expect(await cache.contains(ImageKey(source: "7")))
         faulty.fail { operation, _ in operation == "free space" ? 100 : nil }
         let error = await #expect(throws: ImageError.self) { try await cache.put(someBytes(10), "x") }
-        #expect(error?.code == .cacheWriteFailed && error?.reason.contains("are to stay free") == true)
+        #expect(error?.code == .cacheWriteFailed && error?.reason.contains("must stay free") == true)
     }
 
     @Test("A medium with errors: reads are misses")

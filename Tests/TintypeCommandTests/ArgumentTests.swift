@@ -69,7 +69,7 @@ struct ArgumentTests {
             Issue.record("taken")
         } catch {
             let message = TintypeTool.message(for: error)
-            #expect(message.contains("ico can’t be written"))
+            #expect(message.contains("ico can't be written"))
             #expect(message.contains("jpeg") && message.contains("png") && message.contains("webp"))
         }
     }

@@ -232,7 +232,7 @@ struct FetchCommandTests {
         #expect(try await fetch("photo.jpg", "", "ftp://a/b.png", gone, "--timeout", "5") == 1)
         #expect(transcript.errors.filter { $0.hasPrefix("tintype: ") }.count == 4)
         #expect(transcript.errors.contains { $0.hasPrefix("tintype: photo.jpg: ") })
-        #expect(transcript.errors.contains("tintype: '': it is not a URL"))
+        #expect(transcript.errors.contains("tintype: '': it isn't a URL"))
     }
 
     @Test("data: and file: URLs are fetched too")

@@ -34,7 +34,8 @@ struct ClosedHereTests {
             })
         }
         let error = try await failure(downloader, LoadRequest(url: try server.url("/a")))
-        #expect(error.code == .connectionLost && error.reason.contains("closed here"), "\(error)")
+        #expect(
+            error.code == .connectionLost && error.reason.contains("the downloader closed the connection"), "\(error)")
         #expect(server.acceptedConnections == 1)
     }
 

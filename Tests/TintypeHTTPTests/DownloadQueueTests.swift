@@ -22,7 +22,7 @@ struct DownloadQueueTests {
 
     @Test("No more downloads than the limit run at once", .capability("DLC-01"))
     func limit() {
-        var queue = DownloadQueue(limit: 3, order: .firstInFirstOut)
+        var queue = DownloadQueue(limit: 3, newestFirst: false)
         #expect(add(5, to: &queue) == [1, 2, 3])
         #expect(queue.running == [1, 2, 3])
         #expect(queue.waitingCount == 2)
@@ -32,16 +32,16 @@ struct DownloadQueueTests {
         #expect(queue.running == [4, 5])
     }
 
-    @Test("With first in, first out, the oldest download begins first", .capability("DLC-06"))
-    func firstInFirstOut() {
-        var queue = DownloadQueue(limit: 1, order: .firstInFirstOut)
+    @Test("By default, the oldest download begins first", .capability("DLC-06"))
+    func oldestFirst() {
+        var queue = DownloadQueue(limit: 1, newestFirst: false)
         #expect(add(5, to: &queue) == [1])
         #expect(drain(&queue) == [2, 3, 4, 5])
     }
 
-    @Test("With last in, first out, later downloads go first", .capability("DLR-18"))
-    func lastInFirstOut() {
-        var queue = DownloadQueue(limit: 1, order: .lastInFirstOut)
+    @Test("With the newest first, later downloads go first", .capability("DLR-18"))
+    func newestFirst() {
+        var queue = DownloadQueue(limit: 1, newestFirst: true)
         var order = add(7, to: &queue)
         order += queue.finish(1)
         order += add(7, to: &queue)
@@ -49,9 +49,9 @@ struct DownloadQueueTests {
         #expect(order == [1, 7, 14, 13, 12, 11, 10, 9, 8, 6, 5, 4, 3, 2])
     }
 
-    @Test("Higher priorities begin first", .capability("DLR-19"), arguments: DownloadOrder.allCases)
-    func priorities(order: DownloadOrder) {
-        var queue = DownloadQueue(limit: 1, order: order)
+    @Test("Higher priorities begin first", .capability("DLR-19"), arguments: [false, true])
+    func priorities(newestFirst: Bool) {
+        var queue = DownloadQueue(limit: 1, newestFirst: newestFirst)
         _ = add(1, to: &queue)
         for priority in [ImagePriority.low, .veryHigh, .normal, .veryLow, .high] {
             _ = add(1, to: &queue, priority: priority)
@@ -61,7 +61,7 @@ struct DownloadQueueTests {
 
     @Test("A download whose priority changes takes the place of its arrival")
     func move() {
-        var queue = DownloadQueue(limit: 1, order: .firstInFirstOut)
+        var queue = DownloadQueue(limit: 1, newestFirst: false)
         _ = add(6, to: &queue)
         queue.move(6, to: .high)
         queue.move(3, to: .high)
@@ -73,7 +73,7 @@ struct DownloadQueueTests {
 
     @Test("Changing the priority of a download that does not wait does nothing")
     func moveOthers() {
-        var queue = DownloadQueue(limit: 1, order: .firstInFirstOut)
+        var queue = DownloadQueue(limit: 1, newestFirst: false)
         _ = add(2, to: &queue)
         queue.move(1, to: .veryHigh)
         queue.move(99, to: .veryHigh)
@@ -84,7 +84,7 @@ struct DownloadQueueTests {
 
     @Test("A download can be cancelled only while it waits")
     func cancel() {
-        var queue = DownloadQueue(limit: 1, order: .firstInFirstOut)
+        var queue = DownloadQueue(limit: 1, newestFirst: false)
         _ = add(4, to: &queue)
         let outcomes = [1, 3, 3].map { queue.cancel($0) }
         #expect(outcomes == [false, true, false])
@@ -93,7 +93,7 @@ struct DownloadQueueTests {
 
     @Test("The limit can change, and is at least 1", .capability("DLC-01"))
     func changeLimit() {
-        var queue = DownloadQueue(limit: 0, order: .firstInFirstOut)
+        var queue = DownloadQueue(limit: 0, newestFirst: false)
         #expect(add(5, to: &queue) == [1])
         #expect(queue.setLimit(3) == [2, 3])
         #expect(queue.setLimit(-1) == [])
@@ -105,7 +105,7 @@ struct DownloadQueueTests {
 
     @Test("A suspended queue starts nothing, and running downloads continue", .capability("DLR-20"))
     func suspend() {
-        var queue = DownloadQueue(limit: 2, order: .firstInFirstOut)
+        var queue = DownloadQueue(limit: 2, newestFirst: false)
         _ = add(1, to: &queue)
         #expect(queue.setSuspended(true) == [])
         #expect(add(2, to: &queue) == [])
@@ -116,10 +116,10 @@ struct DownloadQueueTests {
 
     @Test(
         "In any sequence of events, no download is lost or runs twice, and the best is next",
-        arguments: DownloadOrder.allCases)
-    func model(order: DownloadOrder) {
-        var queue = DownloadQueue(limit: 2, order: order)
-        var model = Model(order: order)
+        arguments: [false, true])
+    func model(newestFirst: Bool) {
+        var queue = DownloadQueue(limit: 2, newestFirst: newestFirst)
+        var model = Model(newestFirst: newestFirst)
         var random = Random(state: 42)
         for _ in 0..<3_000 {
             let priority = ImagePriority.allCases[random.next(ImagePriority.allCases.count)]
@@ -153,7 +153,7 @@ struct DownloadQueueTests {
 
     @Test("Downloads of hosts with less than half of the slots begin first", .capability("3.10"))
     func fairness() {
-        var queue = DownloadQueue(limit: 4, order: .firstInFirstOut)
+        var queue = DownloadQueue(limit: 4, newestFirst: false)
         #expect(add("aaaaaa", to: &queue) == [1, 2, 3, 4])
         // What one host has beyond half doesn't count while another waits.
         #expect(add("bbb", to: &queue) == [7, 8])
@@ -168,10 +168,10 @@ struct DownloadQueueTests {
 
     @Test("A single host uses all slots, and a host of a single slot holds it")
     func alone() {
-        var queue = DownloadQueue(limit: 1, order: .firstInFirstOut)
+        var queue = DownloadQueue(limit: 1, newestFirst: false)
         #expect(add("ab", to: &queue) == [1])
         #expect(queue.finish(1) == [2])
-        var wide = DownloadQueue(limit: 5, order: .lastInFirstOut)
+        var wide = DownloadQueue(limit: 5, newestFirst: true)
         #expect(add("aaaaaaa", to: &wide) == [1, 2, 3, 4, 5])
         #expect(add("b", to: &wide) == [8])
         #expect(add("c", to: &wide) == [9])
@@ -180,7 +180,7 @@ struct DownloadQueueTests {
 
     @Test("Urgent downloads go first, whichever host they are of")
     func urgency() {
-        var queue = DownloadQueue(limit: 2, order: .firstInFirstOut)
+        var queue = DownloadQueue(limit: 2, newestFirst: false)
         #expect(add("aa", to: &queue) == [1, 2])
         #expect(add("a", to: &queue, .high) == [])
         #expect(add("b", to: &queue, .low) == [4])
@@ -192,7 +192,7 @@ struct DownloadQueueTests {
 
     @Test("A host has no more than its limit, and a redirected download counts for its new host", .capability("3.10"))
     func hostLimit() {
-        var queue = DownloadQueue(limit: 6, hostLimit: 2, order: .firstInFirstOut)
+        var queue = DownloadQueue(limit: 6, hostLimit: 2, newestFirst: false)
         #expect(add("aaab", to: &queue) == [1, 2, 4])
         #expect(queue.start(host: "c") == nil)
         #expect(queue.move(4, toHost: "a") == [])
@@ -205,7 +205,7 @@ struct DownloadQueueTests {
         "Downloads that move to another host let at most half as many as the limit start in addition",
         .capability("3.10"))
     func redirected() {
-        var queue = DownloadQueue(limit: 6, order: .firstInFirstOut)
+        var queue = DownloadQueue(limit: 6, newestFirst: false)
         var started = add(String(repeating: "a", count: 40), to: &queue)
         while let ticket = started.popLast() { started += queue.move(ticket, toHost: "b") }
         #expect(queue.running.count == 9)
@@ -213,7 +213,7 @@ struct DownloadQueueTests {
 
     /// The same, as a plain list that is sorted whenever something is to start.
     private struct Model {
-        let order: DownloadOrder
+        let newestFirst: Bool
         var waiting: [(ticket: Int, priority: ImagePriority)] = []
         var running: Set<Int> = []
 
@@ -222,7 +222,7 @@ struct DownloadQueueTests {
             while running.count < 2, !waiting.isEmpty {
                 waiting.sort { left, right in
                     if left.priority != right.priority { return left.priority > right.priority }
-                    return order == .firstInFirstOut ? left.ticket < right.ticket : left.ticket > right.ticket
+                    return newestFirst ? left.ticket > right.ticket : left.ticket < right.ticket
                 }
                 let next = waiting.removeFirst()
                 running.insert(next.ticket)

@@ -33,7 +33,7 @@ struct DownloadRedirectTests {
         let error = try await failure(downloader, LoadRequest(url: server.url("/a")))
         let chain = ["/a", "/b", "/a"].map { server.url($0).absoluteString }.joined(separator: " → ")
         #expect(error.code == .badRedirect)
-        #expect(error.reason == "the server redirected in a circle: \(chain)")
+        #expect(error.reason == "the server's redirects form a loop: \(chain)")
         #expect(error.source == server.url("/a").absoluteString)
         #expect(server.requestCount() == 2)
     }

@@ -113,7 +113,7 @@ struct DownloadTests {
     func sharedDownloader() async throws {
         let server = try await OriginServer.start(["/a": OriginResponse(bytes)])
         await ImageDownloader.shared.shutdown()
-        await ImageDownloader.shared.finishAndShutdown()
+        await ImageDownloader.shared.shutdown(cancelsLoads: false)
         #expect(try await ImageDownloader.shared.load(LoadRequest(url: server.url("/a"))).data == bytes)
     }
 

@@ -14,8 +14,8 @@ struct DownloadTurnTests {
         let server: OriginServer
         let downloader: ImageDownloader
 
-        init(order: DownloadOrder = .firstInFirstOut, limit: Int = 1) async throws {
-            downloader = ImageDownloader(.init(maximumConcurrentDownloads: limit, order: order))
+        init(newestFirst: Bool = false, limit: Int = 1) async throws {
+            downloader = ImageDownloader(.init(maximumConcurrentDownloads: limit, newestFirst: newestFirst))
             server = try await OriginServer.start { [gate] _ in OriginResponse(chunks: [bytes], gate: gate) }
         }
 
@@ -39,7 +39,7 @@ struct DownloadTurnTests {
         var order: [Int] { server.requests.compactMap { Int($0.path.dropFirst()) } }
     }
 
-    @Test("No more transfers than the limit run at once", .capability("DLC-01", "AFD-06"))
+    @Test("No more transfers than the limit run at once", .capability("DLC-01", "AFD-01", "AFD-06"))
     func limit() async throws {
         let stage = try await Stage(limit: 3)
         var tasks: [Task<LoadedData, any Error>] = []
@@ -52,9 +52,9 @@ struct DownloadTurnTests {
         #expect(stage.server.requestCount() == 5)
     }
 
-    @Test("With last in, first out, the newest download begins first", .capability("DLR-18"))
-    func lastInFirstOut() async throws {
-        let stage = try await Stage(order: .lastInFirstOut)
+    @Test("With the newest first, the newest download begins first", .capability("DLR-18"))
+    func newestFirst() async throws {
+        let stage = try await Stage(newestFirst: true)
         var tasks: [Task<LoadedData, any Error>] = []
         for name in 1...7 { tasks.append(try await stage.add(name)) }
         stage.gate.open()

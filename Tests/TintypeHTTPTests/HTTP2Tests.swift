@@ -267,7 +267,7 @@ struct HTTP2Tests {
         let downloader = ImageDownloader(.init(timeout: .seconds(60), tls: trusting, usesHTTP2: true))
         let error = try await failure(downloader, LoadRequest(url: server.url("/a", host: "localhost")))
         #expect(error.code == .connectionLost)
-        #expect(error.reason == "the stream of HTTP/2 was closed with the code 1 before the response")
+        #expect(error.reason == "the HTTP/2 stream was closed with the error code 1 before the response")
     }
 
     @Test("A body that isn't as long as announced is an error", arguments: [0, 100, 10_000])

@@ -79,7 +79,7 @@ struct NetworkActivityTests {
             try? await gate.pass()
             return OriginResponse(bytes)
         }
-        let downloader = ImageDownloader(.init(observer: activity.observe))
+        let downloader = ImageDownloader(.init(observer: { [activity] event in activity.observe(event) }))
         async let loaded = downloader.load(LoadRequest(url: server.url("/a")))
         try await server.waitForRequests(1)
         #expect(activity.transferCount == 1)

@@ -46,7 +46,7 @@ struct OriginServerTests {
         let folder = try TemporaryDirectory()
         try folder.write(bytes, to: "a.gif")
         let server = try await OriginServer.start(directory: folder.path)
-        let heads = Watched<[DownloadResponse]>([])
+        let heads = Watched<[ResponseHead]>([])
         let asking = ImageDownloader(
             .init(
                 requestModifier: { $0.method = "HEAD" },

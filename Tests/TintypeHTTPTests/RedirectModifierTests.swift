@@ -26,10 +26,10 @@ struct RedirectModifierTests {
     func changes(ofRequest: Bool) async throws {
         let server = try await server()
         let seen = Watched<[String]>([])
-        let modify: @Sendable (inout DownloadRequest, DownloadResponse) async throws -> Void = { request, response in
+        let modify: @Sendable (inout DownloadRequest, ResponseHead) async throws -> Void = { request, response in
             seen.update {
                 $0.append(
-                    "\(response.url.path) \(response.statusCode) \(response.headers["X-Reason"] ?? "-") \(request.url.path)"
+                    "\(response.url.path) \(response.statusCode ?? 0) \(response.headers["X-Reason"] ?? "-") \(request.url.path)"
                 )
             }
             request.headers["X-Token"] = "1"

@@ -49,7 +49,7 @@ struct TransferPaceTests {
         let verdict8 = pace.check(at: .seconds(5))
         #expect(verdict8 == .fine(until: .seconds(9)))
         let verdict9 = pace.check(at: .seconds(9))
-        #expect(verdict9 == .exceeded("the response did not begin within 5 s"))
+        #expect(verdict9 == .exceeded("the response didn't begin within 5 s"))
         pace.recordHead(at: .seconds(9))
         let verdict10 = pace.check(at: .seconds(9))
         // A redirect may make another request at any time.
@@ -135,7 +135,7 @@ struct TransferPaceTests {
         try await server.waitForRequests(1)
         clock.advance(by: .seconds(3))
         #expect(try await error.code == .timedOut)
-        #expect(try await error.reason.contains("did not begin within 3 s"))
+        #expect(try await error.reason.contains("didn't begin within 3 s"))
         gate.openForGood()
     }
 

@@ -189,7 +189,7 @@ struct CancellationTests {
             #expect(try await manager.image(for: request).isIdentical(to: image))
             await manager.flush()
             // It waits for the end of every load, and would wait forever for one that is lost.
-            await downloader.finishAndShutdown()
+            await downloader.shutdown(cancelsLoads: false)
             let (rest, loads) = (downloader.statistics, manager.statistics)
             #expect(rest.active == 0 && rest.waiting == 0 && loads.active == 0, "\(scenario), step \(step)")
             isOver = steps.count < step

@@ -61,7 +61,7 @@ struct WholeSurfaceTests {
         )
         let downloader = ImageDownloader(
             .init(
-                maximumConcurrentDownloads: 6, order: .lastInFirstOut, timeout: .seconds(15),
+                maximumConcurrentDownloads: 6, newestFirst: true, timeout: .seconds(15),
                 headers: ["Accept": "image/*"]))
         let manager = ImageManager(
             cache: cache, loader: ImageLoaders([DataURLLoader(), FileLoader(), downloader]))

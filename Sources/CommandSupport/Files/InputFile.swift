@@ -76,6 +76,6 @@ package struct InputFile: ~Copyable {
 
     private static func failure(_ path: String, _ reason: String) -> ImageError {
         ImageError(
-            .fileUnreadable, stage: .load, source: path.isEmpty ? "''" : path, reason: "can’t be read: \(reason)")
+            .fileUnreadable, stage: .load, source: path.isEmpty ? "''" : path, reason: "can't be read: \(reason)")
     }
 }

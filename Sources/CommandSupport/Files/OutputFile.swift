@@ -61,7 +61,7 @@ package enum OutputFile {
             var status = stat()
             let isFile = stat(path, &status) == 0 && status.st_mode & S_IFMT != S_IFDIR
             throw failure(
-                path, isFile ? "it is a file, not a directory" : "the directory can’t be created: \(systemError())")
+                path, isFile ? "it is a file, not a directory" : "the directory can't be created: \(systemError())")
         }
         guard access(path, W_OK | X_OK) == 0 else { throw failure(path, systemError()) }
     }
@@ -156,6 +156,6 @@ package enum OutputFile {
     private static func systemError() -> String { String(cString: strerror(errno)) }
 
     private static func failure(_ path: String, _ reason: String) -> ImageError {
-        ImageError(.fileWriteFailed, stage: .store, source: path, reason: "can’t be written: \(reason)")
+        ImageError(.fileWriteFailed, stage: .store, source: path, reason: "can't be written: \(reason)")
     }
 }

@@ -9,8 +9,8 @@ package enum OutputFormat {
     /// - Throws: a validation error that lists the formats that can be written.
     package static func named(_ name: String) throws -> ImageFormat {
         let format = ImageFormat(fileExtension: name) ?? ImageFormat.known.first { $0.rawValue == name.lowercased() }
-        guard let format else { throw refusal("'\(name)' is not a known image format") }
-        guard encodable.contains(format) else { throw refusal("\(format) can’t be written") }
+        guard let format else { throw refusal("“\(name)” isn't a known image format") }
+        guard encodable.contains(format) else { throw refusal("\(format) can't be written") }
         return format
     }
 
@@ -19,7 +19,7 @@ package enum OutputFormat {
     package static func ofFile(_ path: String) throws -> ImageFormat {
         let name = path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
         guard let dot = name.lastIndex(of: "."), dot != name.startIndex else {
-            throw ValidationError("'\(path)' has no extension that selects the format, as in photo.png")
+            throw ValidationError("“\(path)” has no extension that selects the format, as in photo.png")
         }
         return try named(String(name[name.index(after: dot)...]))
     }

@@ -69,7 +69,7 @@ extension DiskCache {
                 .cacheUnavailable, stage: .cache, source: directory,
                 reason: directory.isEmpty
                     ? "the path of the cache is empty; without a home directory, set HOME or XDG_CACHE_HOME"
-                    : "the path of the cache has a NUL")
+                    : "the path of the cache contains a NUL character")
         }
 
         /// `$XDG_CACHE_HOME/PROGRAM/tintype`, or `~/.cache/PROGRAM/tintype`, where `PROGRAM` is the name of the running program (XDG Base

@@ -111,7 +111,7 @@ extension DiskStore {
         guard let needed = missing() else { return }
         evict(in: directory, freeing: needed)
         guard missing() != nil, let free = directory.freeSpace else { return }
-        let reason = "the volume has \(ByteCount(free)) left, and \(space) are to stay free"
+        let reason = "the volume has \(ByteCount(free)) left, but \(space) must stay free"
         note("\(path): \(reason)", cause: "free space")
         throw ImageError(.cacheWriteFailed, stage: .cache, source: path, reason: reason)
     }

@@ -83,9 +83,9 @@ final class OpenDirectory: Sendable {
     /// The reason why nothing should be written here; `nil` if there is none.
     var reasonAgainstWriting: String? {
         guard let status = FileStatus(of: descriptor) else { return FileError.message(errno) }
-        if status.owner != geteuid() { return "it belongs to another user, so that it is only read" }
+        if status.owner != geteuid() { return "it belongs to another user, so the cache only reads it" }
         guard status.mode & 0o022 != 0 else { return nil }
-        return "other users may write to it, so that it is only read; `chmod go-w` ends that"
+        return "other users may write to it, so the cache only reads it; `chmod go-w` ends that"
     }
 
     /// The bytes that the user may still write on the volume.

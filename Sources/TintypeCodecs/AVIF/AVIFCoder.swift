@@ -30,7 +30,7 @@ public struct AVIFCoder: AnimatedImageCoder {
     }
 
     /// The library that decodes the AV1 data.
-    public let decoder: Decoder
+    let decoder: Decoder
 
     /// Creates a coder.
     /// - Parameter decoder: the library that decodes AV1.

@@ -30,14 +30,16 @@ struct AVIFEncoder {
         guard avifCodecName(codec.choice, AVIF_CODEC_FLAG_CAN_ENCODE.rawValue) != nil else {
             throw job.failure("the installed libavif has no encoder “\(codec.rawValue)”")
         }
-        if options.lossless, codec == .rav1e { throw job.failure("rav1e cannot write without loss; aom can") }
+        if options.lossless, codec == .rav1e { throw job.failure("rav1e can't write without loss; aom can") }
     }
 
     /// Quantizers run the other way: 0 is best.
     private static func quantizer(_ quality: Int) -> Int32 { Int32(((100 - quality) * 63 + 50) / 100) }
 
     private func file(quality: Int) throws(ImageError) -> Data {
-        guard let encoder = avifEncoderCreate() else { throw job.failure("libavif has no memory for an encoder") }
+        guard let encoder = avifEncoderCreate() else {
+            throw job.failure("libavif couldn't allocate memory for an encoder")
+        }
         defer { avifEncoderDestroy(encoder) }
         encoder.pointee.codecChoice = options.avif.codec.choice
         encoder.pointee.maxThreads = 1
@@ -58,7 +60,7 @@ struct AVIFEncoder {
         var output = avifRWData()
         defer { avifRWDataFree(&output) }
         try check(avifEncoderFinish(encoder, &output), encoder)
-        guard let bytes = output.data else { throw job.failure("libavif wrote nothing") }
+        guard let bytes = output.data else { throw job.failure("libavif returned no data") }
         let file = Data(bytes: bytes, count: output.size)
         guard job.isAnimated, source.loopCount > 0 else { return file }
         // Without a list, the sequence is repeated forever.
@@ -75,7 +77,7 @@ struct AVIFEncoder {
         // High dynamic range needs 10 bits; 12, which fewer decoders read, are for sources with more.
         let bits: UInt32 = pixels.format == .rgba8 ? 8 : source.properties.bitsPerComponent <= 10 ? 10 : 12
         guard let image = avifImageCreate(UInt32(pixels.width), UInt32(pixels.height), bits, format) else {
-            throw job.failure("libavif has no memory for \(pixels.size) pixels")
+            throw job.failure("libavif couldn't allocate memory for \(pixels.size) pixels")
         }
         image.pointee.yuvRange = AVIF_RANGE_FULL
         let isPQ = pixels.format == .rgbaFloat16
@@ -120,7 +122,7 @@ struct AVIFEncoder {
 
     private func check(_ result: avifResult, _ encoder: UnsafeMutablePointer<avifEncoder>) throws(ImageError) {
         guard result != AVIF_RESULT_OK else { return }
-        throw job.failure("libavif could not write the image: \(String(cString: avifResultToString(result)))")
+        throw job.failure("libavif couldn't write the image: \(String(cString: avifResultToString(result)))")
     }
 }
 

@@ -27,7 +27,7 @@ struct AVIFPixels {
         let shown = PixelRect(
             x: Int(crop.x), y: Int(crop.y), size: PixelSize(width: Int(crop.width), height: Int(crop.height)))
         guard shown.maxX <= picture.size.width, shown.maxY <= picture.size.height else {
-            throw .corrupt("the AVIF image shows a part that lies outside of it")
+            throw .corrupt("the AVIF image is cropped to an area outside of it")
         }
         let rows = PlanarRows(
             image: picture, aperture: shown, alpha: alpha(picture.size, shown),
@@ -50,7 +50,7 @@ struct AVIFPixels {
             picture.chroma == nil
                 || !Self.unsupportedMatrices.contains(coding.matrix) && coding.matrix < 15
                     && (coding.matrix != 0 || picture.layout == .full)
-        else { throw .corrupt("the AVIF image cannot be shown: its matrix \(coding.matrix) is not supported") }
+        else { throw .corrupt("the AVIF image can't be shown: its matrix \(coding.matrix) isn't supported") }
         return picture
     }
 
@@ -89,7 +89,7 @@ extension PlanarPicture {
         self.init(
             luma: try plane(frame.yuvPlanes.0, frame.yuvRowBytes.0, size), chroma: chroma, layout: layout,
             bits: Int(frame.depth))
-        guard isConsistent else { throw .corrupt("the AVIF image has planes of other sizes than it says") }
+        guard isConsistent else { throw .corrupt("the planes of the AVIF image don't have the stated sizes") }
     }
 }
 #endif

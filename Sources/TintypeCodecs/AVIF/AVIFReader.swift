@@ -38,7 +38,7 @@ final class AVIFReader {
         Self.shortenTimes(copy, boxes)
         guard let decoder = avifDecoderCreate() else {
             copy.deallocate()
-            throw ImageError(.outOfMemory, stage: .decode, reason: "libavif has no memory for a decoder")
+            throw ImageError(.outOfMemory, stage: .decode, reason: "libavif couldn't allocate memory for a decoder")
         }
         decoder.pointee.codecChoice = choice.codec
         do throws(ImageError) {
@@ -197,7 +197,7 @@ final class AVIFReader {
         try Self.check(result, decoder, isTruncated: isTruncated)
         guard let image = decoder.pointee.image else { return nil }
         guard Self.size(image) == storedSize else {
-            throw .corrupt("the AVIF file says \(storedSize), but its image is another size")
+            throw .corrupt("the AVIF file states \(storedSize), but its image has a different size")
         }
         return image
     }
@@ -222,7 +222,7 @@ final class AVIFReader {
         }
         switch result {
         case AVIF_RESULT_OUT_OF_MEMORY:
-            throw ImageError(.outOfMemory, stage: .decode, reason: "libavif has no memory for the image")
+            throw ImageError(.outOfMemory, stage: .decode, reason: "libavif couldn't allocate memory for the image")
         case AVIF_RESULT_TRUNCATED_DATA, AVIF_RESULT_WAITING_ON_IO, AVIF_RESULT_IO_ERROR:
             throw .truncated("the AVIF file ends too early (\(reason))")
         default:

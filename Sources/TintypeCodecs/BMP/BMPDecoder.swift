@@ -23,7 +23,7 @@ struct BMPDecoder {
         let lastRow = (header.size.width * header.bitsPerPixel + 7) / 8
         let there = max(0, bytes.count - header.pixels)
         let rows = there >= rowBytes * (height - 1) + lastRow ? height : there / rowBytes
-        if rows < height { try allowPartial("\(rows) of \(height) rows of the BMP are there") }
+        if rows < height { try allowPartial("the BMP ends after \(rows) of \(height) rows") }
         let converter = BMPRows(header, keepsAlpha: keepsAlpha)
         var sink = try RowSink(stored: header.size, output: output, context: context)
         for y in 0..<height {

@@ -16,7 +16,7 @@ struct BMPEncoder {
         let headerBytes = 14 + (image.hasAlpha ? 108 : 40)
         let total = headerBytes + rowBytes * height
         guard total <= Int(UInt32.max) else {
-            throw job.failure("the bmp would take \(ByteCount(total)), and the format ends at 4 GB")
+            throw job.failure("the BMP would take \(ByteCount(total)), over the format's limit of 4 GB")
         }
         guard total <= job.options.maximumBytes?.bytes ?? .max else { throw job.tooLarge() }
         var data = header(total: total, headerBytes: headerBytes, size: pixels.size)

@@ -33,7 +33,7 @@ struct BMPHeader {
         var stated: Int?
         if !isIcon {
             guard try reader.take(2).elementsEqual("BM".utf8) else {
-                throw .corrupt("the bytes do not begin like a BMP")
+                throw .corrupt("the bytes don't begin like a BMP")
             }
             try reader.skip(8)
             stated = try reader.uint32()
@@ -41,7 +41,7 @@ struct BMPHeader {
         let start = reader.offset
         let length = try reader.uint32()
         guard [12, 16, 40, 52, 56, 64, 108, 124].contains(length) else {
-            throw .corrupt("no BMP has a header of \(length) bytes")
+            throw .corrupt("the BMP has a header of \(length) bytes, which isn't valid")
         }
         let isCore = length == 12
         let width = isCore ? try reader.uint16() : try reader.int32()
@@ -57,9 +57,9 @@ struct BMPHeader {
         }
         isTopDown = height < 0
         size = PixelSize(width: width, height: abs(height) / (isIcon ? 2 : 1))
-        guard !size.isEmpty else { throw .corrupt("the BMP has a size of \(size)") }
+        guard !size.isEmpty else { throw .corrupt("the BMP has the invalid size \(size)") }
         guard [1, 2, 4, 8, 16, 24, 32].contains(bits) || bits == 0 && method >= 4 else {
-            throw .corrupt("no BMP has pixels of \(bits) bits")
+            throw .corrupt("the BMP has pixels of \(bits) bits, which isn't valid")
         }
         bitsPerPixel = bits
         (compression, masks) = try Self.layout(method, bits, length, isIcon: isIcon, &reader)
@@ -88,13 +88,13 @@ struct BMPHeader {
             let storesAlpha = length >= 56 || method == 6
             masks[3] = storesAlpha ? UInt32(truncatingIfNeeded: try reader.uint32()) : 0
             for component in 0..<4 where !isContiguous(masks[component]) {
-                throw .corrupt("the bits of a component of the BMP do not lie together")
+                throw .corrupt("the bits of a component of the BMP aren't contiguous")
             }
             return (.none, masks)
         default:
             throw ImageError(
                 .formatNotEnabled, stage: .decode,
-                reason: "BMP compression \(method) with \(bits) bits a pixel cannot be read; only run lengths can")
+                reason: "BMP compression \(method) with \(bits) bits per pixel isn't supported; only run lengths are")
         }
     }
 

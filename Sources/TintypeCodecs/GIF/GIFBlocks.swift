@@ -43,7 +43,7 @@ struct GIFBlocks: Sendable, Equatable {
         var reader = LittleEndianReader(bytes)
         let signature = try reader.take(6)
         guard signature.elementsEqual("GIF87a".utf8) || signature.elementsEqual("GIF89a".utf8) else {
-            throw .corrupt("the bytes do not begin like a GIF")
+            throw .corrupt("the bytes don't begin like a GIF")
         }
         screen = PixelSize(width: try reader.uint16(), height: try reader.uint16())
         let flags = try reader.byte()

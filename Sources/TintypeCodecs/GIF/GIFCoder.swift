@@ -16,7 +16,7 @@ public struct GIFCoder: AnimatedImageCoder, ProgressiveImageCoder {
         let limit = context.limits.maximumFrames
         let info = try data.withBytes { bytes throws(ImageError) in try GIFBlocks(bytes, maximumFrames: limit).info }
         try context.limits.check(frameCount: info.frameCount)
-        guard !info.size.isEmpty else { throw .corrupt("the GIF has a size of \(info.size)") }
+        guard !info.size.isEmpty else { throw .corrupt("the GIF has the invalid size \(info.size)") }
         return info
     }
 

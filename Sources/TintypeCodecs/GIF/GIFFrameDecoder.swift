@@ -116,14 +116,16 @@ final class GIFFrameDecoder: SeekableFrames {
 
     private func draw(_ frame: GIFBlocks.Frame) throws(ImageError) {
         let number = state.next + 1
-        guard !frame.rect.size.isEmpty else { throw .corrupt("frame \(number) has a size of \(frame.rect.size)") }
+        guard !frame.rect.size.isEmpty else {
+            throw .corrupt("frame \(number) of the GIF has the invalid size \(frame.rect.size)")
+        }
         guard let visible = frame.rect.clipped(to: blocks.screen) else { return }
         let wanted = try self.wanted(frame, visible)
         let palette = GIFPalette(frame: frame, global: blocks.palette, in: state.data)
         let damage: ImageError? =
             switch try decode(frame, wanted: wanted) {
             case .complete: nil
-            case .invalidCode: .corrupt("frame \(number) of the GIF has a code that means nothing")
+            case .invalidCode: .corrupt("frame \(number) of the GIF has an invalid code")
             case .notEnough where !frame.isComplete: nil
             case .notEnough:
                 .corrupt("frame \(number) of the GIF has only \(decoder.count) of \(wanted) pixels")
@@ -145,7 +147,7 @@ final class GIFFrameDecoder: SeekableFrames {
         guard wanted <= min(state.setup.context.limits.maximumPixels, Int(Int32.max)) else {
             throw ImageError(
                 .limitExceeded, stage: .decode,
-                reason: "frame \(state.next + 1) claims \(frame.rect.size) pixels, over the limit of "
+                reason: "frame \(state.next + 1) of the GIF claims \(frame.rect.size) pixels, over the limit of "
                     + "\(state.setup.context.limits.maximumPixels)")
         }
         return wanted

@@ -20,7 +20,7 @@ final class GIFWriter {
         }
         // The output lives as long as the writer, which closes the file before it goes.
         file = EGifOpen(Unmanaged.passUnretained(output).toOpaque(), write, &error)
-        guard let file else { throw Self.failure("giflib gave error \(error)") }
+        guard let file else { throw Self.failure("giflib reported error \(error)") }
         EGifSetGifVersion(file, true)
         try check(EGifPutScreenDesc(file, Int32(size.width), Int32(size.height), 8, 0, nil))
     }
@@ -62,7 +62,9 @@ final class GIFWriter {
         var size = 2
         while size < colors { size *= 2 }
         map += [GifColorType](repeating: GifColorType(), count: size - map.count)
-        guard let colorMap = GifMakeMapObject(Int32(size), map) else { throw Self.failure("giflib has no memory") }
+        guard let colorMap = GifMakeMapObject(Int32(size), map) else {
+            throw Self.failure("giflib couldn't allocate memory")
+        }
         defer { GifFreeMapObject(colorMap) }
         let (width, height) = (rect.size.width, rect.size.height)
         try check(
@@ -79,15 +81,15 @@ final class GIFWriter {
         var error: Int32 = 0
         let closed = EGifCloseFile(file, &error)
         file = nil
-        guard closed == GIF_OK else { throw Self.failure("giflib gave error \(error)") }
+        guard closed == GIF_OK else { throw Self.failure("giflib reported error \(error)") }
         return output.data
     }
 
     private func check(_ result: Int32) throws(ImageError) {
-        guard result == GIF_OK else { throw Self.failure("giflib gave error \(file?.pointee.Error ?? 0)") }
+        guard result == GIF_OK else { throw Self.failure("giflib reported error \(file?.pointee.Error ?? 0)") }
     }
 
     private static func failure(_ reason: String) -> ImageError {
-        ImageError(.encodeFailed, stage: .encode, reason: "the GIF could not be written: \(reason)")
+        ImageError(.encodeFailed, stage: .encode, reason: "the GIF couldn't be written: \(reason)")
     }
 }

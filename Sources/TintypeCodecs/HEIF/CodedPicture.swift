@@ -31,7 +31,7 @@ final class CodedPicture {
         guard picture.planes.size == item.size, picture.planes.bits == item.bits,
             picture.planes.layout == item.layout
         else {
-            throw .corrupt("the HEIF file says \(item.size), but its image is \(picture.planes.size)")
+            throw .corrupt("the HEIF file states \(item.size), but its image is \(picture.planes.size)")
         }
         return picture
     }
@@ -42,7 +42,7 @@ final class CodedPicture {
         try table.withBytes(of: item.item) { bytes throws(ImageError) in try stream.decode(sample: bytes, rank: 0) }
         try stream.flush()
         guard let picture = try stream.next() else {
-            throw .corrupt("the HEIF file is damaged: its image cannot be decoded")
+            throw .corrupt("the HEIF file is damaged: its image can't be decoded")
         }
         return CodedPicture(planes: picture.planes, coding: picture.coding, owner: stream)
     }
@@ -61,7 +61,7 @@ final class CodedPicture {
         return CodedPicture(
             planes: try PlanarPicture(avif: image.pointee), coding: reader.coding, owner: reader)
         #else
-        throw ImageError(.formatNotEnabled, stage: .decode, reason: "AV1 takes the package trait AVIF")
+        throw ImageError(.formatNotEnabled, stage: .decode, reason: "reading AV1 requires the package trait AVIF")
         #endif
     }
 }

@@ -56,7 +56,7 @@ public struct HEIFCoder: AnimatedImageCoder, ProgressiveImageCoder {
     ) throws(ImageError) -> any ProgressiveDecoder {
         ProgressiveFramesDecoder(self, options: options, context: context) { data, options throws(ImageError) in
             guard let sequence = try HEIFSequence(fileOf: data, limits: context.limits) else {
-                throw .truncated("no frame of the sequence is there yet")
+                throw .truncated("no frame of the sequence has arrived yet")
             }
             return try HEIFFrameDecoder(
                 data, sequence: sequence, for: .first, options: options, context: context)
@@ -83,7 +83,7 @@ public struct HEIFCoder: AnimatedImageCoder, ProgressiveImageCoder {
     /// receives 8.
     ///
     /// ``EncodeOptions/lossless`` selects the best quality of the encoder, with color in full resolution. Only the conversion
-    /// to luma and chroma causes rounding errors. ``HEICEncodeOptions`` has more settings.
+    /// to luma and chroma causes rounding errors. Otherwise color has half the resolution.
     /// - Parameters:
     ///   - image: the image.
     ///   - format: the format of the file.
@@ -118,7 +118,7 @@ extension HEIFCoder: ArrivingAnimationCoder {
         for data: Data, options: DecodeOptions, context: ProcessingContext
     ) throws(ImageError) -> any ArrivingFrameDecoder {
         guard let sequence = try HEIFSequence(fileOf: data, limits: context.limits) else {
-            throw .truncated("no frame of the sequence is there yet")
+            throw .truncated("no frame of the sequence has arrived yet")
         }
         return try HEIFFrameDecoder(data, sequence: sequence, for: .arriving, options: options, context: context)
     }

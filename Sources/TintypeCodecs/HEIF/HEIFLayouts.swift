@@ -15,14 +15,14 @@ struct GridLayout {
         columns = try reader.uint8() + 1
         let width = isLong ? try reader.uint32() : try reader.uint16()
         size = PixelSize(width: width, height: isLong ? try reader.uint32() : try reader.uint16())
-        guard !size.isEmpty else { throw .corrupt("the grid of the HEIF file has a size of \(size)") }
+        guard !size.isEmpty else { throw .corrupt("the grid of the HEIF file has the invalid size \(size)") }
     }
 
     /// Refuses tiles that don't cover the picture, or that are much larger.
     func checkTiles(of tile: PixelSize) throws(ImageError) {
         guard size.width <= columns * tile.width, size.height <= rows * tile.height else {
             throw .corrupt(
-                "\(columns) × \(rows) tiles of \(tile) do not cover the \(size) pixels of the HEIF file's grid")
+                "\(columns) × \(rows) tiles of \(tile) don't cover the \(size) pixels of the HEIF file's grid")
         }
         try HEIFPlanner.checkProportions(decoded: tile, shown: size)
     }
@@ -45,7 +45,7 @@ struct OverlayLayout {
         self.background = background
         let width = isLong ? try reader.uint32() : try reader.uint16()
         size = PixelSize(width: width, height: isLong ? try reader.uint32() : try reader.uint16())
-        guard !size.isEmpty else { throw .corrupt("the canvas of the HEIF file has a size of \(size)") }
+        guard !size.isEmpty else { throw .corrupt("the canvas of the HEIF file has the invalid size \(size)") }
         for _ in 0..<count {
             let x = isLong ? try reader.int32() : Int(Int16(truncatingIfNeeded: try reader.uint16()))
             places.append((x, isLong ? try reader.int32() : Int(Int16(truncatingIfNeeded: try reader.uint16()))))

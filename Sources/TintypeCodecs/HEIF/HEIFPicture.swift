@@ -18,12 +18,14 @@ struct HEIFPicture {
         let (width, height) = (Int32(pixels.width), Int32(pixels.height))
         var created: OpaquePointer?
         try Self.check(heif_image_create(width, height, heif_colorspace_RGB, chroma, &created))
-        guard let image = created else { throw Self.failure("libheif has no memory for \(pixels.size) pixels") }
+        guard let image = created else {
+            throw Self.failure("libheif couldn't allocate memory for \(pixels.size) pixels")
+        }
         do throws(ImageError) {
             try Self.check(heif_image_add_plane(image, heif_channel_interleaved, width, height, Int32(bits)))
             var stride: Int32 = 0
             guard let plane = heif_image_get_plane(image, heif_channel_interleaved, &stride) else {
-                throw Self.failure("libheif has no memory for \(pixels.size) pixels")
+                throw Self.failure("libheif couldn't allocate memory for \(pixels.size) pixels")
             }
             for y in 0..<pixels.height {
                 let row = plane + y * Int(stride)
@@ -81,7 +83,7 @@ struct HEIFPicture {
 
     /// PQ with the primaries of BT.2020, to be freed by the caller.
     static func makePQProfile() throws(ImageError) -> UnsafeMutablePointer<heif_color_profile_nclx> {
-        guard let profile = heif_nclx_color_profile_alloc() else { throw failure("libheif has no memory") }
+        guard let profile = heif_nclx_color_profile_alloc() else { throw failure("libheif couldn't allocate memory") }
         profile.pointee.color_primaries = heif_color_primaries_ITU_R_BT_2020_2_and_2100_0
         profile.pointee.transfer_characteristics = heif_transfer_characteristic_ITU_R_BT_2100_0_PQ
         profile.pointee.matrix_coefficients = heif_matrix_coefficients_ITU_R_BT_2020_2_non_constant_luminance
@@ -92,7 +94,7 @@ struct HEIFPicture {
     static func check(_ error: heif_error) throws(ImageError) {
         guard error.code != heif_error_Ok else { return }
         throw failure(
-            "libheif could not write the image: \(error.message.map { String(cString: $0) } ?? "unknown error")")
+            "libheif couldn't write the image: \(error.message.map { String(cString: $0) } ?? "unknown error")")
     }
 
     static func failure(_ reason: String) -> ImageError { ImageError(.encodeFailed, stage: .encode, reason: reason) }

@@ -30,7 +30,7 @@ struct HEIFPlanner {
 
     /// - Throws: ``ImageError/Code/formatNotEnabled`` for codings that aren't read.
     mutating func plan(_ id: Int) throws(ImageError) -> HEIFPlan {
-        guard !path.contains(id) else { throw .corrupt("item \(id) of the HEIF file is made of itself") }
+        guard !path.contains(id) else { throw .corrupt("item \(id) of the HEIF file contains itself") }
         guard path.count < Self.maximumDepth else {
             throw .corrupt("the images of the HEIF file are derived from each other \(path.count) times")
         }
@@ -100,7 +100,7 @@ struct HEIFPlanner {
         if let box = item.first("ispe"), item.type != "tmap" {
             let stated = try Self.size(box)
             guard stated == plan.view.displaySize else {
-                throw .corrupt("the HEIF file says \(stated), but its image is \(plan.view.displaySize)")
+                throw .corrupt("the HEIF file states \(stated), but its image is \(plan.view.displaySize)")
             }
         }
         for property in item.properties { try plan.view.apply(property.box) }
@@ -160,7 +160,7 @@ struct HEIFPlanner {
             default:
                 throw ImageError(
                     .formatNotEnabled, stage: .decode,
-                    reason: "an image of the HEIF file is coded as '\(item.type)', which is not read")
+                    reason: "an image of the HEIF file is coded as '\(item.type)', which isn't supported")
             }
         for size in [picture.size, picture.codedSize] {
             guard size.pixelCount <= limits.maximumPixels else { throw Self.tooLarge(size, limits) }
@@ -212,7 +212,7 @@ struct HEIFPlanner {
         #else
         throw ImageError(
             .formatNotEnabled, stage: .decode,
-            reason: "an image of the HEIF file is coded as AV1, which takes the package trait AVIF")
+            reason: "an image of the HEIF file is coded as AV1, which requires the package trait AVIF")
         #endif
     }
 
@@ -220,7 +220,7 @@ struct HEIFPlanner {
         var reader = box.reader
         _ = try reader.fullBox()
         let size = PixelSize(width: try reader.uint32(), height: try reader.uint32())
-        guard !size.isEmpty else { throw .corrupt("the HEIF image has a size of \(size)") }
+        guard !size.isEmpty else { throw .corrupt("the HEIF image has the invalid size \(size)") }
         return size
     }
 
@@ -240,7 +240,8 @@ struct HEIFPlanner {
         let sources = table.references("dimg", from: item.id)
         guard sources.count == layout.rows * layout.columns else {
             throw .corrupt(
-                "the grid of the HEIF file has \(layout.columns) × \(layout.rows) tiles, but names \(sources.count)")
+                "the grid of the HEIF file has \(layout.columns) × \(layout.rows) tiles, but names \(sources.count) images"
+            )
         }
         guard layout.size.pixelCount <= limits.maximumPixels else { throw Self.tooLarge(layout.size, limits) }
         if let tiles = try plainTiles(sources), try haveEvenTransparency(tiles) {
@@ -289,7 +290,7 @@ struct HEIFPlanner {
             let tile = try picture(item)
             guard tiles.first?.matches(tile) ?? true else { return nil }
             if let box = item.first("ispe"), try Self.size(box) != tile.size {
-                throw .corrupt("the HEIF file says \(try Self.size(box)), but a tile is \(tile.size)")
+                throw .corrupt("the HEIF file states \(try Self.size(box)), but a tile is \(tile.size)")
             }
             tiles.append(tile)
         }
@@ -362,7 +363,7 @@ struct HEIFPlanner {
         else { return }
         throw ImageError(
             .formatNotEnabled, stage: .decode,
-            reason: "an image of the HEIF file needs its property '\(unknown.box.type)', which is not read")
+            reason: "an image of the HEIF file needs its property '\(unknown.box.type)', which isn't supported")
     }
 
     /// Refuses pictures that are much larger than the part that is shown, which no honest file has.
@@ -383,7 +384,7 @@ struct HEIFPlanner {
     private static func tooManyLayers(_ count: Int) -> ImageError {
         ImageError(
             .limitExceeded, stage: .decode,
-            reason: "the HEIF file puts \(count) images onto each other, which takes too long")
+            reason: "the HEIF file overlays \(count) images, which takes too long")
     }
 }
 

@@ -22,7 +22,7 @@ struct HEIFView: Equatable {
         switch property.type {
         case "clap":
             guard let rect = try PixelRect(cleanAperture: property, of: displaySize) else {
-                throw .corrupt("the HEIF image shows a part that doesn't lie within it on whole pixels")
+                throw .corrupt("the HEIF image is cropped to an area that isn't inside of it on whole pixels")
             }
             crop(rect)
         case "irot":

@@ -158,7 +158,7 @@ private final class AlphaRows {
         else {
             throw ImageError(
                 .formatNotEnabled, stage: .decode,
-                reason: "the transparency of the HEIF file is put together of images, which is not read")
+                reason: "the transparency of the HEIF file is composed of several images, which isn't supported")
         }
         self.rows = rows
         enlarged = fits ? nil : try Self.enlarge(rows, alpha, to: image.size, context)
@@ -186,7 +186,7 @@ private final class AlphaRows {
     ) throws(ImageError) -> ScratchBytes {
         let bytes = alpha.bits > 8 ? 2 : 1
         guard let plane = ScratchBytes(size.pixelCount * bytes, pool: context.pool) else {
-            throw ImageError(.outOfMemory, stage: .decode, reason: "no memory for \(size) pixels")
+            throw ImageError(.outOfMemory, stage: .decode, reason: "there isn't enough memory for \(size) pixels")
         }
         for y in 0..<size.height {
             let row = y * alpha.size.height / size.height

@@ -135,7 +135,7 @@ private final class TileBand {
         // Cleared: tiles beside the part that is shown aren't decoded.
         for size in sizes {
             guard let block = ScratchBytes(size.pixelCount * (tile.bits > 8 ? 2 : 1), pool: pool) else {
-                throw ImageError(.outOfMemory, stage: .decode, reason: "no memory for \(size) pixels")
+                throw ImageError(.outOfMemory, stage: .decode, reason: "there isn't enough memory for \(size) pixels")
             }
             memory.append(block)
         }

@@ -54,7 +54,9 @@ struct ItemPlaces {
             let count = try reader.uint16()
             room -= count + 1
             guard room >= 0 else { throw ItemTable.tooMany("places of items") }
-            guard count < 2 || offsetBytes + countBytes > 0 else { throw .corrupt("item \(item) has no places") }
+            guard count < 2 || offsetBytes + countBytes > 0 else {
+                throw .corrupt("item \(item) of the HEIF file has no location")
+            }
             var place = Place(container: isElsewhere ? nil : Place.Container(rawValue: method), extents: [])
             for _ in 0..<count {
                 let index = try Self.number(indexBytes, &reader)
@@ -74,7 +76,7 @@ struct ItemPlaces {
         case 0: return 0
         case 4: return try reader.uint32()
         case 8: return try reader.uint64()
-        default: throw .corrupt("the HEIF file has places of \(bytes) bytes")
+        default: throw .corrupt("the HEIF file states locations in \(bytes) bytes, which isn't valid")
         }
     }
 
@@ -87,11 +89,11 @@ struct ItemPlaces {
             throw .corrupt("the HEIF file doesn't say where its item \(item) is")
         }
         guard container != .items || depth == 0 && place.extents.count <= Self.maximumParts else {
-            throw .corrupt("item \(item) of the HEIF file lies in items that lie in others")
+            throw .corrupt("item \(item) of the HEIF file is nested too deeply")
         }
         // Else the parts would be gathered again for each part that lies in them.
         guard depth == 0 || place.extents.count == 1 else {
-            throw .corrupt("item \(item) of the HEIF file, in which another one lies, is in several parts")
+            throw .corrupt("item \(item) of the HEIF file contains another item, but is stored in several parts")
         }
         if container != .items, place.extents.count == 1 {
             return try body(try Self.part(place.extents[0], of: container == .file ? file : inner, item))
@@ -101,7 +103,9 @@ struct ItemPlaces {
             if container == .items {
                 let sources = references(item)
                 let index = max(1, extent.index) - 1
-                guard index < sources.count else { throw .corrupt("item \(item) of the HEIF file is in no item") }
+                guard index < sources.count else {
+                    throw .corrupt("item \(item) of the HEIF file lies in an item that doesn't exist")
+                }
                 try withBytes(of: sources[index], depth: depth + 1) { source throws(ImageError) in
                     bytes.append(contentsOf: try Self.part(extent, of: source, item))
                 }

@@ -83,7 +83,7 @@ struct ItemTable {
 
     /// - Throws: ``ImageError/Code/corruptImage`` if the item is missing.
     func item(_ id: Int) throws(ImageError) -> Item {
-        guard let item = items[id] else { throw .corrupt("the HEIF file has no item \(id), to which it refers") }
+        guard let item = items[id] else { throw .corrupt("the HEIF file refers to item \(id), which doesn't exist") }
         return item
     }
 

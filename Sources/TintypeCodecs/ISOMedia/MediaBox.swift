@@ -27,7 +27,7 @@ struct MediaBox {
             if size == 1 { size = try reader.uint64() } else if size == 0 { size = available }
             let headerSize = available - reader.remaining
             guard size >= headerSize, size <= available else {
-                throw .corrupt("the box '\(type)' does not fit into '\(self.type)'")
+                throw .corrupt("the box '\(type)' doesn't fit into '\(self.type)'")
             }
             guard boxes.count < Self.maximumCount else { throw .corrupt("'\(self.type)' has too many boxes") }
             boxes.append(MediaBox(type: type, contents: try reader.take(size - headerSize)))

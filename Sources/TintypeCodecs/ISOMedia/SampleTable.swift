@@ -80,7 +80,9 @@ struct SampleTable {
         var reader = try box.box("stz2").reader
         _ = try reader.fullBox()
         let bits = try reader.uint32() & 0xFF
-        guard [4, 8, 16].contains(bits) else { throw .corrupt("the file has sizes of \(bits) bits") }
+        guard [4, 8, 16].contains(bits) else {
+            throw .corrupt("the file states frame sizes in \(bits) bits, which isn't valid")
+        }
         return try list(try checked(try reader.uint32()), bits: bits, &reader)
     }
 
@@ -109,14 +111,16 @@ struct SampleTable {
                 guard try runs.uint32() == 1 else {
                     throw ImageError(
                         .formatNotEnabled, stage: .decode,
-                        reason: "the frames of the file are coded in several ways, which is not read")
+                        reason: "the frames of the file are coded in several ways, which isn't supported")
                 }
                 runCount -= 1
                 next = runCount > 0 ? try runs.uint32() : 0
             }
             var offset = has64Bits ? try offsets.uint64() : try offsets.uint32()
             // Far beyond any file, and far from overflow.
-            guard offset < 1 << 60 else { throw .corrupt("the file has bytes at \(offset)") }
+            guard offset < 1 << 60 else {
+                throw .corrupt("the file states the byte offset \(offset), which isn't valid")
+            }
             for _ in 0..<min(perChunk, sizes.count - sample) {
                 samples[sample].bytes = offset..<offset + sizes[sample]
                 offset += sizes[sample]
@@ -125,7 +129,7 @@ struct SampleTable {
             chunk += 1
         }
         guard sample == sizes.count else {
-            throw .corrupt("the file has places for \(sample) of \(sizes.count) frames")
+            throw .corrupt("the file states locations for only \(sample) of \(sizes.count) frames")
         }
     }
 

@@ -28,7 +28,7 @@ struct GainMapPicture {
             let memory = ScratchBytes(
                 base.size.pixelCount * MemoryLayout<Float>.stride, cleared: false, pool: .shared)
         else {
-            throw ImageError(.outOfMemory, stage: .encode, reason: "the system has no memory for a gain map")
+            throw ImageError(.outOfMemory, stage: .encode, reason: "there isn't enough memory for a gain map")
         }
         let gains = memory.base.assumingMemoryBound(to: Float.self)
         var (least, most, peak) = (Float.infinity, -Float.infinity, Float(1))

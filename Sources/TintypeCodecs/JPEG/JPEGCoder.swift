@@ -22,7 +22,7 @@ public struct JPEGCoder: ProgressiveImageCoder {
                 : ImageError(.corruptImage, stage: .decode, reason: "the JPEG has no frame header")
         }
         guard !size.isEmpty else {
-            throw ImageError(.corruptImage, stage: .decode, reason: "the JPEG has a size of \(size)")
+            throw ImageError(.corruptImage, stage: .decode, reason: "the JPEG has the invalid size \(size)")
         }
         var info = segments.info(size: size)
         if segments.pictureIndex != nil, let map = JPEGGainMap(of: data), [1, 3].contains(map.components) {
@@ -56,7 +56,7 @@ public struct JPEGCoder: ProgressiveImageCoder {
 
     private static func segments(_ bytes: UnsafeRawBufferPointer) throws(ImageError) -> JPEGSegments {
         guard bytes.bigEndian16(at: 0) == 0xFFD8 else {
-            throw ImageError(.corruptImage, stage: .decode, reason: "the bytes do not begin like a JPEG")
+            throw ImageError(.corruptImage, stage: .decode, reason: "the bytes don't begin like a JPEG")
         }
         return JPEGSegments(bytes)
     }

@@ -54,7 +54,7 @@ extension GainMapParameters {
         map: () throws(ImageError) -> PixelBuffer
     ) throws(ImageError) -> Image {
         guard let parameters, parameters.alternateHeadroom > parameters.baseHeadroom else {
-            throw inapplicable("its parameters are missing, or are not those of an image of standard range")
+            throw inapplicable("its parameters are missing, or aren't those of an image of standard range")
         }
         guard !image.isHighDynamicRange, !image.hasAlpha, image.colorSpace == .sRGB else {
             throw inapplicable("the image isn't opaque, or isn't in sRGB of standard range")

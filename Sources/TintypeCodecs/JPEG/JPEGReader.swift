@@ -15,7 +15,7 @@ final class JPEGReader {
         guard
             let handle = tintype_jpeg_reader_create(
                 bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count, memoryLimit)
-        else { throw ImageError(.outOfMemory, stage: .decode, reason: "the system has no memory for a JPEG decoder") }
+        else { throw ImageError(.outOfMemory, stage: .decode, reason: "there isn't enough memory for a JPEG decoder") }
         self.handle = handle
         try check(tintype_jpeg_read_header(handle, &header))
         if leavesGaps { tintype_jpeg_leave_gaps(handle) }
@@ -24,7 +24,7 @@ final class JPEGReader {
     /// Creates a reader that receives its bytes gradually, with ``append(_:)``.
     init(incrementalWithMemoryLimit memoryLimit: Int) throws(ImageError) {
         guard let handle = tintype_jpeg_reader_create_incremental(memoryLimit) else {
-            throw ImageError(.outOfMemory, stage: .decode, reason: "the system has no memory for a JPEG decoder")
+            throw ImageError(.outOfMemory, stage: .decode, reason: "there isn't enough memory for a JPEG decoder")
         }
         self.handle = handle
     }
@@ -108,13 +108,13 @@ final class JPEGReader {
     private func failure(_ status: tintype_jpeg_status) -> ImageError {
         switch status {
         case TINTYPE_JPEG_OVER_LIMIT:
-            ImageError(.limitExceeded, stage: .decode, reason: "decoding the JPEG would take too much: \(message)")
+            ImageError(.limitExceeded, stage: .decode, reason: "decoding the JPEG would exceed a limit: \(message)")
         case TINTYPE_JPEG_NO_MEMORY:
-            ImageError(.outOfMemory, stage: .decode, reason: "the system has no memory to decode the JPEG: \(message)")
+            ImageError(.outOfMemory, stage: .decode, reason: "there isn't enough memory to decode the JPEG: \(message)")
         case TINTYPE_JPEG_UNSUPPORTED:
             ImageError(
                 .formatNotEnabled, stage: .decode,
-                reason: "the installed libjpeg cannot read this JPEG file: \(message)")
+                reason: "the installed libjpeg can't read this JPEG file: \(message)")
         default: isMissingData ? truncation : corruption
         }
     }

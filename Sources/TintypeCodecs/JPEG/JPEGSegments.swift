@@ -132,6 +132,6 @@ extension JPEGSegments {
             }
         guard let name else { return }
         throw ImageError(
-            .formatNotEnabled, stage: .decode, reason: "the JPEG file uses \(name), which is not supported")
+            .formatNotEnabled, stage: .decode, reason: "the JPEG file uses \(name), which isn't supported")
     }
 }

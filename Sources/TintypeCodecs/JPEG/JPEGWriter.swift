@@ -8,7 +8,7 @@ final class JPEGWriter {
 
     init() throws(ImageError) {
         guard let handle = tintype_jpeg_writer_create() else {
-            throw ImageError(.outOfMemory, stage: .encode, reason: "the system has no memory for a JPEG encoder")
+            throw ImageError(.outOfMemory, stage: .encode, reason: "there isn't enough memory for a JPEG encoder")
         }
         self.handle = handle
     }
@@ -87,7 +87,7 @@ final class JPEGWriter {
             let message = String(cString: tintype_jpeg_writer_message(handle))
             throw ImageError(
                 status == TINTYPE_JPEG_NO_MEMORY ? .outOfMemory : .encodeFailed, stage: .encode,
-                reason: "the JPEG cannot be written: \(message)")
+                reason: "the JPEG can't be written: \(message)")
         }
     }
 }

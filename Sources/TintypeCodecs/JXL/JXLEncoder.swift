@@ -53,12 +53,14 @@ struct JXLEncoder {
     private var samples: JXLSamples { JXLSamples(source) }
 
     private func file(distance: Float) throws(ImageError) -> Data {
-        guard let encoder = JxlEncoderCreate(nil) else { throw job.failure("libjxl has no memory for an encoder") }
+        guard let encoder = JxlEncoderCreate(nil) else {
+            throw job.failure("libjxl couldn't allocate memory for an encoder")
+        }
         defer { JxlEncoderDestroy(encoder) }
         try setImage(encoder)
         try addMetadata(encoder)
         guard let settings = JxlEncoderFrameSettingsCreate(encoder, nil) else {
-            throw job.failure("libjxl has no memory for an encoder")
+            throw job.failure("libjxl couldn't allocate memory for an encoder")
         }
         try set(settings, JXL_ENC_FRAME_SETTING_EFFORT, options.jxl.effort)
         if options.progressive {
@@ -165,7 +167,7 @@ struct JXLEncoder {
                 return status
             }
             if status == JXL_ENC_SUCCESS { return Data(bytes[..<written]) }
-            guard status == JXL_ENC_NEED_MORE_OUTPUT else { throw job.failure("libjxl could not write the image") }
+            guard status == JXL_ENC_NEED_MORE_OUTPUT else { throw job.failure("libjxl couldn't write the image") }
             bytes += [UInt8](repeating: 0, count: bytes.count)
         }
     }

@@ -13,7 +13,7 @@ final class JXLInk {
     /// - Parameter format: of 8 or 16 bits.
     init(profile: Data?, size: PixelSize, format: PixelFormat) throws(ImageError) {
         let (bytes, overflow) = size.pixelCount.multipliedReportingOverflow(by: format.bytesPerPixel / 4)
-        guard !overflow else { throw .corrupt("the JPEG XL file has a size of \(size)") }
+        guard !overflow else { throw .corrupt("the JPEG XL file has the invalid size \(size)") }
         self.format = format
         conversion = profile.flatMap { ColorConversion(profile: $0, source: .cmyk(inverted: true), format: format) }
         black = .allocate(byteCount: max(1, bytes), alignment: 16)

@@ -34,7 +34,7 @@ final class JXLReader {
     /// Reads the header, and of an animation the headers of all frames.
     init(_ data: Data, limits: DecodeLimits, keepsColorSpace: Bool = false) throws(ImageError) {
         guard let decoder = JxlDecoderCreate(nil) else {
-            throw ImageError(.outOfMemory, stage: .decode, reason: "libjxl has no memory for a decoder")
+            throw ImageError(.outOfMemory, stage: .decode, reason: "libjxl couldn't allocate memory for a decoder")
         }
         self.decoder = decoder
         self.limits = limits
@@ -85,7 +85,7 @@ final class JXLReader {
                 guard durations.count <= limits.maximumFrames else {
                     throw ImageError(
                         .limitExceeded, stage: .decode,
-                        reason: "the animation has more than \(limits.maximumFrames) frames, which is the limit")
+                        reason: "the animation has more frames than the limit of \(limits.maximumFrames)")
                 }
             case JXL_DEC_SUCCESS: break loop
             case JXL_DEC_NEED_MORE_INPUT:

@@ -47,7 +47,7 @@ final class PDFPage {
         info.pageCount = count
         self.info = info
         guard !size.isEmpty else {
-            throw .corrupt("page \(options.page + 1) of the PDF has a size of \(width) × \(height)")
+            throw .corrupt("page \(options.page + 1) of the PDF has the invalid size \(width) × \(height)")
         }
     }
 
@@ -80,7 +80,7 @@ final class PDFPage {
     }
 
     private static func failure(_ error: UnsafeMutablePointer<GError>?) -> ImageError {
-        guard let error = GLibError(taking: error) else { return .corrupt("the PDF cannot be read") }
+        guard let error = GLibError(taking: error) else { return .corrupt("the PDF can't be read") }
         if error.domain == poppler_error_quark(), error.code == Int32(POPPLER_ERROR_ENCRYPTED.rawValue) {
             return .corrupt("the PDF is encrypted, and needs a password")
         }

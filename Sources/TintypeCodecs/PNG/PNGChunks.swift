@@ -56,11 +56,11 @@ struct PNGChunks {
     init(_ bytes: UnsafeRawBufferPointer) throws(ImageError) {
         guard bytes.count >= 8 else { throw Self.truncation }
         guard bytes.prefix(8).elementsEqual(Self.signature) else {
-            throw Self.corruption("the bytes do not begin like a PNG")
+            throw Self.corruption("the bytes don't begin like a PNG")
         }
         guard bytes.count >= 8 + 8 + 13 else { throw Self.truncation }
         guard bytes.bigEndian32(at: 8) == 13, Self.type(bytes, 8) == .ihdr else {
-            throw Self.corruption("the first chunk of the PNG is not its header")
+            throw Self.corruption("the first chunk of the PNG isn't its header")
         }
         header = try Self.header(bytes, at: 16)
         hasAlpha = header.colorType & 4 != 0
@@ -140,7 +140,7 @@ struct PNGChunks {
         let height = bytes.bigEndian32(at: offset + 4) ?? 0
         let size = PixelSize(width: width, height: height)
         guard !size.isEmpty, max(width, height) < 1 << 31 else {
-            throw corruption("the PNG has a size of \(size)")
+            throw corruption("the PNG has the invalid size \(size)")
         }
         return Header(
             size: size, bitDepth: Int(bytes[offset + 8]), colorType: bytes[offset + 9],

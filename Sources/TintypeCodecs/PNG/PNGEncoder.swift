@@ -27,7 +27,7 @@ struct PNGEncoder {
     private func metadata() throws(ImageError) -> Data {
         var chunks = Data()
         if let profile = job.profile, !PNGProfile.append(profile, to: &chunks) {
-            throw ImageError(.outOfMemory, stage: .encode, reason: "the system has no memory to compress the profile")
+            throw ImageError(.outOfMemory, stage: .encode, reason: "there isn't enough memory to compress the profile")
         }
         if let exif = job.exif { PNGChunk.append(.exif, exif, to: &chunks) }
         if let xmp = job.xmp { PNGChunk.append(.itxt, Data("XML:com.adobe.xmp\0\0\0\0\0".utf8) + xmp, to: &chunks) }

@@ -23,7 +23,7 @@ final class PNGProgressiveDecoder: ProgressiveDecoder {
         pusher = try PNGPushReader()
         frames = ProgressiveFrames(PNGCoder(), options: options, context: context) { data, options throws(ImageError) in
             let chunks = try data.withBytes { bytes throws(ImageError) in try PNGChunks(bytes) }
-            guard chunks.animation != nil else { throw .truncated("no frame of the animation is there yet") }
+            guard chunks.animation != nil else { throw .truncated("no frame of the animation has arrived yet") }
             return try PNGFrameDecoder(data, chunks, for: .first, options: options, context: context)
         }
     }

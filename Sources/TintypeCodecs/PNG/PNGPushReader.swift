@@ -9,7 +9,7 @@ final class PNGPushReader {
 
     init() throws(ImageError) {
         guard let handle = tintype_png_pusher_create() else {
-            throw ImageError(.outOfMemory, stage: .decode, reason: "the system has no memory for a PNG decoder")
+            throw ImageError(.outOfMemory, stage: .decode, reason: "there isn't enough memory for a PNG decoder")
         }
         self.handle = handle
     }

@@ -24,7 +24,7 @@ final class PNGReader {
             let handle = tintype_png_reader_create(
                 bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count, cutChunk ?? .max, checksCRC ? 1 : 0,
                 skipsPalette ? 1 : 0)
-        else { throw ImageError(.outOfMemory, stage: .decode, reason: "the system has no memory for a PNG decoder") }
+        else { throw ImageError(.outOfMemory, stage: .decode, reason: "there isn't enough memory for a PNG decoder") }
         self.handle = handle
         var header = tintype_png_header()
         let status = tintype_png_read_header(handle, &header)
@@ -58,7 +58,7 @@ final class PNGReader {
         case TINTYPE_PNG_TRUNCATED:
             ImageError(.truncatedImage, stage: .decode, reason: "the PNG data ends before the image does")
         case TINTYPE_PNG_NO_MEMORY:
-            ImageError(.outOfMemory, stage: .decode, reason: "the system has no memory to decode the PNG")
+            ImageError(.outOfMemory, stage: .decode, reason: "there isn't enough memory to decode the PNG")
         default: ImageError(.corruptImage, stage: .decode, reason: "the PNG is damaged: \(message)")
         }
     }

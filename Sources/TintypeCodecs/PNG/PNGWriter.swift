@@ -8,7 +8,7 @@ final class PNGWriter {
 
     init() throws(ImageError) {
         guard let handle = tintype_png_writer_create() else {
-            throw ImageError(.outOfMemory, stage: .encode, reason: "the system has no memory for a PNG encoder")
+            throw ImageError(.outOfMemory, stage: .encode, reason: "there isn't enough memory for a PNG encoder")
         }
         self.handle = handle
     }
@@ -67,7 +67,7 @@ final class PNGWriter {
     private func check(_ status: tintype_png_status) throws(ImageError) {
         guard status != TINTYPE_PNG_OK else { return }
         let message = String(cString: tintype_png_writer_message(handle))
-        throw ImageError(.encodeFailed, stage: .encode, reason: "the PNG cannot be written: \(message)")
+        throw ImageError(.encodeFailed, stage: .encode, reason: "the PNG can't be written: \(message)")
     }
 }
 

@@ -61,7 +61,7 @@ struct RAWDecoder {
         guard picture.pointee.type == LIBRAW_IMAGE_BITMAP, picture.pointee.bits == 8, [1, 3].contains(components),
             !size.isEmpty, Int(picture.pointee.data_size) >= size.pixelCount * components,
             let offset = MemoryLayout<libraw_processed_image_t>.offset(of: \.data)
-        else { throw .corrupt("libraw made no picture that can be shown of the camera file") }
+        else { throw .corrupt("libraw made no usable picture of the camera file") }
         let bytes = (UnsafeRawPointer(picture) + offset).assumingMemoryBound(to: UInt8.self)
         var sink = try RowSink(stored: size, output: output, orientation: info.orientation, context: context)
         for y in 0..<size.height {

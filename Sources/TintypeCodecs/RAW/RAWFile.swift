@@ -19,7 +19,7 @@ final class RAWFile {
         // The callbacks receive errors; libraw would print them.
         let silent = LIBRAW_OPIONS_NO_MEMERR_CALLBACK.rawValue | LIBRAW_OPIONS_NO_DATAERR_CALLBACK.rawValue
         guard let handle = libraw_init(silent) else {
-            throw ImageError(.outOfMemory, stage: .decode, reason: "libraw has no memory to begin")
+            throw ImageError(.outOfMemory, stage: .decode, reason: "libraw couldn't allocate memory")
         }
         self.handle = handle
         callbacks = RAWCallbacks(context)
@@ -44,7 +44,7 @@ final class RAWFile {
             let sizes = handle.pointee.sizes
             let size = PixelSize(width: Int(sizes.iwidth), height: Int(sizes.iheight))
             let bits = Int(handle.pointee.color.raw_bps)
-            guard !size.isEmpty else { throw .corrupt("the camera file has a size of \(size)") }
+            guard !size.isEmpty else { throw .corrupt("the camera file has the invalid size \(size)") }
             guard size.pixelCount / Self.maximumPixelsPerByte <= byteCount else {
                 throw .corrupt("the camera file has \(ByteCount(byteCount)), too few for \(size) pixels")
             }
@@ -62,16 +62,16 @@ final class RAWFile {
         let message = String(cString: libraw_strerror(result))
         switch result {
         case LIBRAW_CANCELLED_BY_CALLBACK.rawValue:
-            throw ImageError(.cancelled, stage: .decode, reason: "cancelled while decoding")
+            throw ImageError(.cancelled, stage: .decode, reason: "canceled while the camera file was decoded")
         case LIBRAW_TOO_BIG.rawValue:
             throw ImageError(
                 .limitExceeded, stage: .decode, reason: "the camera file takes more memory than the limit allows")
         case LIBRAW_UNSUFFICIENT_MEMORY.rawValue:
-            throw ImageError(.outOfMemory, stage: .decode, reason: "libraw has no memory for the image")
+            throw ImageError(.outOfMemory, stage: .decode, reason: "libraw couldn't allocate memory for the image")
         default:
             throw callbacks.missesBytes || result == LIBRAW_IO_ERROR.rawValue
                 ? .truncated("the camera file ends too early (libraw: \(message))")
-                : .corrupt("the camera file cannot be read (libraw: \(message))")
+                : .corrupt("the camera file can't be read (libraw: \(message))")
         }
     }
 

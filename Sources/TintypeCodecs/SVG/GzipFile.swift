@@ -11,7 +11,7 @@ enum GzipFile {
     /// - Throws: ``ImageError/Code/limitExceeded`` for more than `maximumBytes`, ``ImageError/Code/corruptImage``.
     static func unpack(_ data: Data, maximumBytes: Int) throws(ImageError) -> Data {
         guard let handle = libdeflate_alloc_decompressor() else {
-            throw ImageError(.outOfMemory, stage: .decode, reason: "there is no memory to decompress the SVG")
+            throw ImageError(.outOfMemory, stage: .decode, reason: "there isn't enough memory to decompress the SVG")
         }
         defer { libdeflate_free_decompressor(handle) }
         // The file ends with its unpacked length, modulo 2³².

@@ -30,7 +30,7 @@ final class SVGDocument {
         rsvg_handle_set_dpi(handle, 96)
         let size = Self.size(handle)
         info = ImageInfo(format: .svg, size: size, hasAlpha: true)
-        guard !size.isEmpty else { throw .corrupt("the SVG has a size of \(size)") }
+        guard !size.isEmpty else { throw .corrupt("the SVG has the invalid size \(size)") }
     }
 
     deinit { g_object_unref(handle) }
@@ -94,7 +94,7 @@ final class SVGDocument {
     }
 
     private static func failure(_ error: UnsafeMutablePointer<GError>?, _ data: Data?) -> ImageError {
-        guard let message = GLibError(taking: error)?.message else { return .corrupt("the SVG cannot be drawn") }
+        guard let message = GLibError(taking: error)?.message else { return .corrupt("the SVG can't be drawn") }
         if message.contains("limit") || message.contains("too many") {
             return ImageError(.limitExceeded, stage: .decode, reason: "the SVG is over a limit (librsvg: \(message))")
         }

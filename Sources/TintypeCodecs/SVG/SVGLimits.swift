@@ -62,14 +62,16 @@ struct SVGLimits {
         case .svg:
             guard depth < maximumDepth else {
                 throw ImageError(
-                    .limitExceeded, stage: .decode, reason: "the SVG has SVGs in it, more than \(maximumDepth) deep")
+                    .limitExceeded, stage: .decode, reason: "the SVG nests SVGs more than \(maximumDepth) deep")
             }
             let drawing = try SVGLimits(markup(of: content.data), context, depth: depth + 1)
             return (drawing.imageBytes, drawing.drawn)
         case let format:
             throw ImageError(
                 .unknownFormat, stage: .decode,
-                reason: "the SVG carries an image that is not read in SVG: \(format?.rawValue ?? content.mimeType)")
+                reason:
+                    "the SVG embeds an image whose format isn't supported in SVG: \(format?.rawValue ?? content.mimeType)"
+            )
         }
         let info = try coder.info(of: content.data, context: context)
         try context.limits.check(size: info.size, output: info.size, frameCount: info.frameCount)

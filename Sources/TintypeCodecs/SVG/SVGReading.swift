@@ -16,7 +16,7 @@ final class SVGReading {
     func read(_ bytes: UnsafeRawBufferPointer) {
         Self.isReady
         guard let parser = xmlCreatePushParserCtxt(nil, nil, nil, 0, nil) else {
-            refusal = "can't be read, because libxml2 has no memory"
+            refusal = "can't be read, because libxml2 couldn't allocate memory"
             return
         }
         defer {

@@ -80,7 +80,7 @@ struct EncodeJob {
 
     func tooLarge() -> ImageError {
         let advice = options.lossless ? "writing with loss, or a smaller maximumSize," : "a smaller maximumSize"
-        return failure("the \(format) does not fit into \(options.maximumBytes ?? 0); \(advice) may help")
+        return failure("the \(format) doesn't fit into \(options.maximumBytes ?? 0); \(advice) may help")
     }
 
     func failure(_ reason: String) -> ImageError { ImageError(.encodeFailed, stage: .encode, reason: reason) }
@@ -90,7 +90,7 @@ struct EncodeJob {
         _ value: Value?, in range: ClosedRange<Value>, _ name: StaticString
     ) throws(ImageError) {
         guard let value, !range.contains(value) else { return }
-        throw failure("\(name) is \(value); it takes \(range.lowerBound) to \(range.upperBound)")
+        throw failure("\(name) is \(value), but must be \(range.lowerBound) to \(range.upperBound)")
     }
 }
 

@@ -29,7 +29,7 @@ enum EncodePreparation {
             throw ImageError(
                 .encodeFailed, stage: .encode,
                 reason:
-                    "the image is \(size), and \(target.format) has at most \(target.maximumSide) pixels to a side; EncodeOptions.maximumSize shrinks it"
+                    "the image has \(size) pixels, but \(target.format) holds at most \(target.maximumSide) per side; set EncodeOptions.maximumSize"
             )
         }
         let reduced = try DepthReduction.reduce(

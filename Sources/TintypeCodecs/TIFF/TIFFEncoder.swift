@@ -23,7 +23,7 @@ struct TIFFEncoder {
     private func file() throws(ImageError) -> Data {
         let memory = TIFFMemory()
         guard let handle = memory.open(maximumAllocation: Int.max) else {
-            throw job.failure("libtiff could not begin a file: \(memory.message)")
+            throw job.failure("libtiff couldn't start a file: \(memory.message)")
         }
         let isWritten: Bool
         do throws(ImageError) {
@@ -35,7 +35,7 @@ struct TIFFEncoder {
         // Writes the directory.
         TIFFClose(handle)
         guard isWritten, memory.message.isEmpty else {
-            throw job.failure("libtiff could not write the image: \(memory.message)")
+            throw job.failure("libtiff couldn't write the image: \(memory.message)")
         }
         return memory.written
     }

@@ -158,7 +158,7 @@ final class TIFFFile {
         let reason = message.isEmpty ? "" : " (libtiff: \(message))"
         return isTruncated
             ? .truncated("the TIFF file ends before its pixels do\(reason)")
-            : .corrupt("the TIFF file cannot be read\(reason)")
+            : .corrupt("the TIFF file can't be read\(reason)")
     }
 
     /// True if some of the pixels, or of their description in the directory, lie beyond the end of the bytes.

@@ -66,7 +66,7 @@ struct TIFFLayout {
     private static let mostSamples = 256
 
     private static func unsupported(_ what: String) -> ImageError {
-        ImageError(.formatNotEnabled, stage: .decode, reason: "the TIFF file has \(what), which are not read")
+        ImageError(.formatNotEnabled, stage: .decode, reason: "the TIFF file has \(what), which aren't supported")
     }
 
     private static func color(_ handle: OpaquePointer, _ photometric: Int32) -> Color? {

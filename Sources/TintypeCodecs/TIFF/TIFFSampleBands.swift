@@ -59,7 +59,9 @@ final class TIFFSampleBands {
         else {
             throw ImageError(
                 .outOfMemory, stage: .decode,
-                reason: "the system has no \(ByteCount(memory.band + memory.tile)) for a strip of the TIFF file")
+                reason:
+                    "there isn't enough memory for a strip of the TIFF file, which takes \(ByteCount(memory.band + memory.tile))"
+            )
         }
         self.file = file
         self.layout = layout

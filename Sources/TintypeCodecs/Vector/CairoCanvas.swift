@@ -18,7 +18,7 @@ enum CairoCanvas {
         pool: PixelBufferPool, _ draw: (OpaquePointer) -> ImageError?
     ) throws(ImageError) -> PixelBuffer {
         guard max(size.width, size.height) <= maximumSide else {
-            throw ImageError(.limitExceeded, stage: .decode, reason: "cairo cannot draw \(size) pixels")
+            throw ImageError(.limitExceeded, stage: .decode, reason: "cairo can't draw \(size) pixels")
         }
         let buffer = try MutablePixelBuffer(size: size, cleared: true, pool: pool)
         guard
@@ -26,7 +26,7 @@ enum CairoCanvas {
                 buffer.row(0).assumingMemoryBound(to: UInt8.self), CAIRO_FORMAT_ARGB32, Int32(size.width),
                 Int32(size.height), Int32(buffer.bytesPerRow)), let cairo = cairo_create(surface)
         else {
-            throw ImageError(.outOfMemory, stage: .decode, reason: "cairo cannot draw \(size) pixels")
+            throw ImageError(.outOfMemory, stage: .decode, reason: "cairo can't draw \(size) pixels")
         }
         if paper {
             cairo_set_source_rgb(cairo, 1, 1, 1)
@@ -42,7 +42,7 @@ enum CairoCanvas {
         cairo_surface_destroy(surface)
         if let failure { throw failure }
         guard status == CAIRO_STATUS_SUCCESS else {
-            let reason = "the \(name) cannot be drawn (cairo: \(String(cString: cairo_status_to_string(status))))"
+            let reason = "the \(name) can't be drawn (cairo: \(String(cString: cairo_status_to_string(status))))"
             throw status == CAIRO_STATUS_NO_MEMORY
                 ? ImageError(.outOfMemory, stage: .decode, reason: reason) : .corrupt(reason)
         }

@@ -77,7 +77,7 @@ struct WebPEncoder {
         }
         guard succeeded, let bytes = writer.mem else {
             try job.context.checkCancellation()
-            throw job.failure("libwebp could not write the image (error \(picture.error_code.rawValue))")
+            throw job.failure("libwebp couldn't write the image (error \(picture.error_code.rawValue))")
         }
         return Data(bytes: bytes, count: writer.size)
     }
@@ -87,7 +87,7 @@ struct WebPEncoder {
         let image = job.image
         var animationSettings = try settings.animation()
         guard let encoder = WebPAnimEncoderNew(Int32(image.size.width), Int32(image.size.height), &animationSettings)
-        else { throw job.failure("libwebp has no memory for an encoder") }
+        else { throw job.failure("libwebp couldn't allocate memory for an encoder") }
         defer { WebPAnimEncoderDelete(encoder) }
         var time = Duration.zero
         try job.forEachFrame { frame throws(ImageError) in
@@ -105,7 +105,7 @@ struct WebPEncoder {
         guard WebPAnimEncoderAdd(encoder, nil, Self.timestamp(time), nil) != 0,
             WebPAnimEncoderAssemble(encoder, &output) != 0, let bytes = output.bytes
         else {
-            throw job.failure("libwebp could not write the file: " + String(cString: WebPAnimEncoderGetError(encoder)))
+            throw job.failure("libwebp couldn't write the file: " + String(cString: WebPAnimEncoderGetError(encoder)))
         }
         return Data(bytes: bytes, count: output.size)
     }
@@ -113,7 +113,9 @@ struct WebPEncoder {
     /// A picture with a copy of the pixels, to be freed by the caller.
     private func picture(_ pixels: PixelBuffer, asARGB: Bool) throws(ImageError) -> WebPPicture {
         var picture = WebPPicture()
-        guard WebPPictureInit(&picture) != 0 else { throw job.failure("the installed libwebp is of another version") }
+        guard WebPPictureInit(&picture) != 0 else {
+            throw job.failure("the installed libwebp has a different version than this build expects")
+        }
         picture.use_argb = asARGB ? 1 : 0
         picture.width = Int32(pixels.width)
         picture.height = Int32(pixels.height)
@@ -128,7 +130,7 @@ struct WebPEncoder {
                 return WebPPictureImportRGBX(&picture, base, Int32(pixels.bytesPerRow)) != 0
             }
         }
-        guard imported else { throw job.failure("libwebp has no memory for \(pixels.size) pixels") }
+        guard imported else { throw job.failure("libwebp couldn't allocate memory for \(pixels.size) pixels") }
         return picture
     }
 
@@ -145,7 +147,7 @@ struct WebPEncoder {
     private func adding(_ chunks: [(name: String, contents: Data)], to file: Data) throws(ImageError) -> Data {
         try file.withBytes { bytes throws(ImageError) in
             var input = WebPData(bytes: bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), size: bytes.count)
-            guard let mux = WebPMuxCreate(&input, 0) else { throw job.failure("libwebp could not add metadata") }
+            guard let mux = WebPMuxCreate(&input, 0) else { throw job.failure("libwebp couldn't add metadata") }
             defer { WebPMuxDelete(mux) }
             for chunk in chunks {
                 let status = chunk.contents.withUnsafeBytes { bytes in
@@ -153,13 +155,13 @@ struct WebPEncoder {
                         bytes: bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), size: bytes.count)
                     return WebPMuxSetChunk(mux, chunk.name, &contents, 1)
                 }
-                guard status == WEBP_MUX_OK else { throw job.failure("libwebp could not add the chunk \(chunk.name)") }
+                guard status == WEBP_MUX_OK else { throw job.failure("libwebp couldn't add the chunk \(chunk.name)") }
             }
             var output = WebPData()
             WebPDataInit(&output)
             defer { WebPDataClear(&output) }
             guard WebPMuxAssemble(mux, &output) == WEBP_MUX_OK, let bytes = output.bytes else {
-                throw job.failure("libwebp could not add metadata")
+                throw job.failure("libwebp couldn't add metadata")
             }
             return Data(bytes: bytes, count: output.size)
         }

@@ -24,7 +24,9 @@ final class WebPImageDecoder {
         config.initialize(to: WebPDecoderConfig())
         guard WebPInitDecoderConfig(config) != 0 else {
             config.deallocate()
-            throw ImageError(.corruptImage, stage: .decode, reason: "the installed libwebp is of another version")
+            throw ImageError(
+                .corruptImage, stage: .decode,
+                reason: "the installed libwebp has a different version than this build expects")
         }
         config.pointee.output.colorspace = MODE_RGBA
         config.pointee.output.is_external_memory = 1
@@ -40,7 +42,7 @@ final class WebPImageDecoder {
         }
         guard let decoder = WebPIDecode(nil, 0, config) else {
             config.deallocate()
-            throw ImageError(.outOfMemory, stage: .decode, reason: "libwebp has no memory for a decoder")
+            throw ImageError(.outOfMemory, stage: .decode, reason: "libwebp couldn't allocate memory for a decoder")
         }
         self.decoder = decoder
     }
@@ -68,7 +70,7 @@ final class WebPImageDecoder {
             let pixels = WebPIDecGetRGB(decoder, &rows, nil, nil, nil)
             return .truncated(rows: pixels == nil ? 0 : Int(rows))
         case VP8_STATUS_OUT_OF_MEMORY:
-            throw ImageError(.outOfMemory, stage: .decode, reason: "libwebp has no memory for the image")
+            throw ImageError(.outOfMemory, stage: .decode, reason: "libwebp couldn't allocate memory for the image")
         default: throw .corrupt("the WebP image is damaged (libwebp: status \(status.rawValue))")
         }
     }

@@ -13,7 +13,7 @@ struct WebPSettings {
     func config(quality: Int, ignoresTarget: Bool = false) throws(ImageError) -> WebPConfig {
         var config = WebPConfig()
         guard WebPConfigPreset(&config, options.preset.code, Float(quality)) != 0 else {
-            throw job.failure("the installed libwebp is of another version")
+            throw job.failure("the installed libwebp has a different version than this build expects")
         }
         if job.options.lossless {
             try job.check(options.losslessEffort, in: 0...9, "webp.losslessEffort")
@@ -58,7 +58,7 @@ struct WebPSettings {
     func animation() throws(ImageError) -> WebPAnimEncoderOptions {
         var settings = WebPAnimEncoderOptions()
         guard WebPAnimEncoderOptionsInit(&settings) != 0 else {
-            throw job.failure("the installed libwebp is of another version")
+            throw job.failure("the installed libwebp has a different version than this build expects")
         }
         settings.anim_params.loop_count = Int32(clamping: min(max(job.image.loopCount, 0), 65_535))
         settings.anim_params.bgcolor = 0

@@ -39,7 +39,7 @@ extension CacheCommand {
         var maxSize: SizeLimitArgument?
 
         func validate() throws {
-            guard !directory.isEmpty else { throw ValidationError("import needs the path of a folder.") }
+            guard !directory.isEmpty else { throw ValidationError("import needs the path of a directory.") }
         }
 
         func run() async throws {

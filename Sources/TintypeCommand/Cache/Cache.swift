@@ -29,7 +29,7 @@ struct CacheCommand: ParsableCommand {
         var json = false
 
         func validate() throws {
-            guard cache?.isEmpty != true else { throw ValidationError("--cache needs the path of a folder.") }
+            guard cache?.isEmpty != true else { throw ValidationError("--cache needs the path of a directory.") }
         }
 
         var directory: String { cache ?? DiskCache.Configuration.defaultDirectory }
@@ -49,7 +49,7 @@ struct CacheCommand: ParsableCommand {
                     }
                     guard access(directory, R_OK | X_OK) == 0 else {
                         throw unusable(
-                            "can’t be read: \(String(cString: strerror(errno))); run the command as the owner of the cache"
+                            "can't be read: \(String(cString: strerror(errno))); run the command as the owner of the cache"
                         )
                     }
                 }

@@ -37,7 +37,7 @@ struct ImageFetcher: Sendable {
                     return hasWarned
                 })
             {
-                runner.console.warning("the cache can’t be used: \(storeError)")
+                runner.console.warning("the cache can't be used: \(storeError)")
             }
             return report.bytes
         }
@@ -81,7 +81,7 @@ struct ImageFetcher: Sendable {
             saved = (data, format, image.size)
         }
         guard !Task.isCancelled else {
-            throw ImageError(.cancelled, stage: .store, reason: "the command was cancelled")
+            throw ImageError(.cancelled, stage: .store, reason: "the command was canceled")
         }
         let path = try await WorkQueue.files.perform { [folder] _ throws(ImageError) in
             try folder.save(saved.data, format: saved.format, as: reservation)

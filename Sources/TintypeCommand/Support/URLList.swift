@@ -138,7 +138,7 @@ final class URLList: Sendable {
     private static func failure(_ path: String, _ error: Int32) -> ImageError {
         ImageError(
             .fileUnreadable, stage: .request, source: path,
-            reason: "the list can’t be read: \(String(cString: strerror(error)))")
+            reason: "the list can't be read: \(String(cString: strerror(error)))")
     }
 }
 

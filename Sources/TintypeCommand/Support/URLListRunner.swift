@@ -50,7 +50,7 @@ struct URLListRunner: Sendable {
         }
         display.end()
         if let error = listError.withLock({ $0 }) { throw error }
-        if Task.isCancelled { throw ImageError(.cancelled, stage: .request, reason: "the command was cancelled") }
+        if Task.isCancelled { throw ImageError(.cancelled, stage: .request, reason: "the command was canceled") }
         let skipped = list.skippedLines
         if skipped > 0 {
             let limit = ByteCount(URLList.longestLine)
@@ -73,7 +73,7 @@ struct URLListRunner: Sendable {
     func url(_ text: String) throws(ImageError) -> URL {
         guard let url = URL(written: text) else {
             let source = text.isEmpty ? "''" : shown(text)
-            throw ImageError(.invalidURL, stage: .request, source: source, reason: "it is not a URL")
+            throw ImageError(.invalidURL, stage: .request, source: source, reason: "it isn't a URL")
         }
         return url
     }

@@ -51,7 +51,7 @@ struct DemoSource: Sendable {
         var items: [Item] = []
         for text in urls {
             guard let url = URL(written: text) else {
-                throw ImageError(.invalidURL, stage: .request, source: ShownURL.text(text), reason: "it is not a URL")
+                throw ImageError(.invalidURL, stage: .request, source: ShownURL.text(text), reason: "it isn't a URL")
             }
             items.append(Item(name: FileName(url: text).name(), url: url))
         }
@@ -102,7 +102,7 @@ struct ImageSearch {
 
     mutating func run() throws(ImageError) {
         guard (try? FileManager.default.contentsOfDirectory(atPath: root)) != nil else {
-            throw ImageError(.fileUnreadable, stage: .load, source: root, reason: "the directory can’t be read")
+            throw ImageError(.fileUnreadable, stage: .load, source: root, reason: "the directory can't be read")
         }
         visit("")
         images.sort()

@@ -125,14 +125,14 @@ extension ImageError {
         .incompleteBody, stage: .load, reason: "the compressed response body ends too early")
 
     static let expandedTooMuch = ImageError(
-        .bodyTooLarge, stage: .load, reason: "the compressed response body expands more than the limit allows")
+        .bodyTooLarge, stage: .load, reason: "the compressed response body expands beyond the limit")
 
     static let noMemoryToDecompress = ImageError(
-        .outOfMemory, stage: .load, reason: "there is no memory to decompress the response body")
+        .outOfMemory, stage: .load, reason: "there isn't enough memory to decompress the response body")
 
     static func undecodable(_ reason: String) -> ImageError {
         ImageError(
-            .badResponse, stage: .load, reason: "the compressed response body can’t be decompressed: \(reason)")
+            .badResponse, stage: .load, reason: "the compressed response body can't be decompressed: \(reason)")
     }
 }
 #endif

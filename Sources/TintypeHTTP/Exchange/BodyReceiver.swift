@@ -9,12 +9,11 @@ internal import TintypeLoading
 struct BodyReceiver: Sendable {
     let context: TransferContext
 
-    /// The number of bytes that are written to the file of a transfer at once.
     /// The size at which the ratio of decompression starts to be limited. Small images of a single color compress very well.
     private static let ratioFloor = 1_000_000
 
     func body(
-        of message: RequestSender.Response, _ response: DownloadResponse, _ reporter: ProgressReporter,
+        of message: RequestSender.Response, _ response: ResponseHead, _ reporter: ProgressReporter,
         _ resumption: BodyResumption?, hasRange: Bool
     ) async throws(ImageError) -> Data {
         let limit = context.configuration.maximumBytes.bytes
@@ -23,7 +22,7 @@ struct BodyReceiver: Sendable {
             let name = encodings.joined(separator: ", ").prefix(100)
             throw ImageError(
                 .badResponse, stage: .load,
-                reason: "the response has the content encoding “\(name)”, which is not supported")
+                reason: "the response has the content encoding “\(name)”, which isn't supported")
         }
         try checkFraming(message.head.headers["Transfer-Encoding"])
         let announced = message.head.headers.first(name: "Content-Length").flatMap { Int($0) }
@@ -154,20 +153,21 @@ private struct Sink: ~Copyable {
     mutating func report() { reporter.update(body) }
 
     private static func noMemory(_ count: Int) -> ImageError {
-        ImageError(.outOfMemory, stage: .load, reason: "there is no memory for a body of over \(ByteCount(count))")
+        ImageError(
+            .outOfMemory, stage: .load, reason: "there isn't enough memory for a body of more than \(ByteCount(count))")
     }
 }
 
 extension ImageError {
     static let unaskedPart = ImageError(
-        .badResponse, stage: .load, reason: "the server sent a part of the image, but all of it was requested",
+        .badResponse, stage: .load, reason: "the server sent a part of the image, although all of it was requested",
         statusCode: 206)
 
     fileprivate static func announced(_ size: Int, limit: Int) -> ImageError {
         ImageError(
             .bodyTooLarge, stage: .load,
             // The largest number would be “unlimited”.
-            reason: "the server announced \(ByteCount(min(size, .max - 1))); the limit is \(ByteCount(limit))")
+            reason: "the server announced \(ByteCount(min(size, .max - 1))), over the limit of \(ByteCount(limit))")
     }
 }
 #endif

@@ -27,23 +27,23 @@ extension ImageError {
         case let error as BrokenConnection: self = .closed(phase, error)
         case is WrongCertificate:
             self = .load(
-                .connectionFailed, "the secure connection failed: the certificate of the server is for another host",
+                .connectionFailed, "the secure connection failed: the server's certificate is for a different host",
                 error)
         case let error as HTTPClientError: self = .client(error, phase)
         case let error as HTTPParserError where error == .invalidEOFState: self = .closed(phase, error)
         case let error as HTTPParserError:
-            self = .load(.badResponse, "the response is not valid HTTP: \(error)", error)
+            self = .load(.badResponse, "the response isn't valid HTTP: \(error)", error)
         case let error as HTTP2Violation:
             self = .load(
                 .connectionLost,
-                "the connection was closed here, because the server broke the rules of HTTP/2 (\(error.code))", error)
-        case is HTTP1Required: self = .load(.badResponse, "the server wants HTTP/1.1 in place of HTTP/2", error)
+                "the downloader closed the connection, because the server violated HTTP/2 (\(error.code))", error)
+        case is HTTP1Required: self = .load(.badResponse, "the server requires HTTP/1.1 instead of HTTP/2", error)
         case is EarlyResponse: self = .load(.badResponse, "the server sent a response before the request", error)
         case let error as NIOHTTP2Errors.StreamClosed:
             self = .closed(
-                phase, error, "the stream of HTTP/2 was closed with the code \(error.errorCode.networkCode)")
+                phase, error, "the HTTP/2 stream was closed with the error code \(error.errorCode.networkCode)")
         case let error as any NIOHTTP2Error:
-            self = .closed(phase, error, "the connection of HTTP/2 failed with \(type(of: error))")
+            self = .closed(phase, error, "the HTTP/2 connection failed with \(type(of: error))")
         case ChannelError.connectTimeout: self = .load(.timedOut, "connecting took too long", error)
         // A kept connection that closed at the moment when it was reused.
         case is ChannelError: self = .closed(phase, error)
@@ -60,15 +60,15 @@ extension ImageError {
         return false
     }
 
-    static let cancelledTransfer = ImageError(.cancelled, stage: .load, reason: "the load was cancelled")
+    static let cancelledTransfer = ImageError(.cancelled, stage: .load, reason: "the load was canceled")
 
     static let impossiblePort = ImageError(
-        .invalidURL, stage: .load, reason: "the port of the URL isn’t from 0 to 65535")
+        .invalidURL, stage: .load, reason: "the port of the URL isn't between 0 and 65535")
 
     static let impossibleHost = ImageError(
         .invalidURL, stage: .load,
         reason:
-            "the host name of the URL can’t be written in ASCII; the library libidn2 does so for names that are allowed"
+            "the host name of the URL can't be written in ASCII; check the name, and that the library libidn2 is installed"
     )
 
     static func bodyTooLarge(_ limit: Int) -> ImageError {
@@ -130,7 +130,7 @@ extension ImageError {
         case HTTPClientError.alreadyShutdown: return load(.loadingDisallowed, "the downloader is shut down", error)
         case HTTPClientError.remoteConnectionClosed: return closed(phase, error)
         case HTTPClientError.readTimeout, HTTPClientError.writeTimeout, HTTPClientError.deadlineExceeded:
-            return load(.timedOut, "no data arrived for too long", error)
+            return load(.timedOut, "no data arrived within the time limit", error)
         case HTTPClientError.connectTimeout, HTTPClientError.tlsHandshakeTimeout,
             HTTPClientError.getConnectionFromPoolTimeout, HTTPClientError.socksHandshakeTimeout,
             HTTPClientError.httpProxyHandshakeTimeout:
@@ -140,7 +140,7 @@ extension ImageError {
         case HTTPClientError.proxyAuthenticationRequired:
             return load(.connectionFailed, "the proxy requires a user name and a password", error)
         case HTTPClientError.invalidURL, HTTPClientError.emptyHost, HTTPClientError.emptyScheme:
-            return load(.invalidURL, "the URL can’t be requested: \(error.shortDescription)", error)
+            return load(.invalidURL, "the URL can't be requested: \(error.shortDescription)", error)
         default: break
         }
         // The others concern the request, such as invalid header fields, or the proxy.
@@ -151,12 +151,12 @@ extension ImageError {
         let reason = String(cString: strerror(error.errnoCode))
         switch error.errnoCode {
         case ECONNRESET, EPIPE, ECONNABORTED:
-            return load(.connectionLost, "the connection broke\(phase.progress): \(reason)", error)
+            return load(.connectionLost, "the connection was lost\(phase.progress): \(reason)", error)
         case ETIMEDOUT: return load(.timedOut, "connecting took too long: \(reason)", error)
         default:
             return phase.isRequest
                 ? load(.connectionFailed, "the connection failed: \(reason)", error)
-                : load(.connectionLost, "the connection broke\(phase.progress): \(reason)", error)
+                : load(.connectionLost, "the connection was lost\(phase.progress): \(reason)", error)
         }
     }
 

@@ -41,14 +41,14 @@ struct RedirectPolicy: Sendable {
         guard Self.isRedirect(status), let location else { return nil }
         if chain.isEmpty { chain = [request.url] }
         guard let target = target(location, of: request.url) else {
-            throw refused("the server redirected to \(Self.shown(location)), which can’t be loaded over HTTP")
+            throw refused("the server redirected to \(Self.shown(location)), which can't be loaded over HTTP")
         }
         if request.url.scheme?.lowercased() == "https", target.scheme?.lowercased() == "http" {
             throw refused(
                 "the server redirected from https to http, where anybody could change the image: \(path(to: target))")
         }
         guard mayRepeat || !chain.contains(target) else {
-            throw refused("the server redirected in a circle: \(path(to: target))")
+            throw refused("the server's redirects form a loop: \(path(to: target))")
         }
         guard chain.count <= maximum else {
             throw refused("the server redirected more than \(maximum) times: \(path(to: target))")
@@ -64,7 +64,7 @@ struct RedirectPolicy: Sendable {
     /// - Throws: ``ImageError/Code/badRedirect`` if it can't be loaded.
     mutating func replaceLast(with url: URL) throws(ImageError) {
         guard isPossible(url) else {
-            throw refused("the program redirected to \(url.shortDescription), which can’t be loaded over HTTP")
+            throw refused("the program redirected to \(url.shortDescription), which can't be loaded over HTTP")
         }
         chain[chain.count - 1] = url
     }
@@ -84,7 +84,7 @@ struct RedirectPolicy: Sendable {
 
     /// A location for a message. Text that isn't a URL isn't shown, because it may hold anything.
     private static func shown(_ location: String) -> String {
-        guard let url = URL(written: location) else { return "a location that is not a URL" }
+        guard let url = URL(written: location) else { return "a location that isn't a URL" }
         return "“\(url.shortDescription.prefix(200))”"
     }
 

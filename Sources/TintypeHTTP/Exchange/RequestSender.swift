@@ -147,14 +147,14 @@ struct RequestSender: Sendable {
         if let path = context.configuration.unixSocketPath {
             guard url.scheme?.lowercased() == "http" else {
                 throw ImageError(
-                    .invalidURL, stage: .load, reason: "only http can be loaded through a Unix domain socket")
+                    .invalidURL, stage: .load, reason: "only http URLs can be loaded through a Unix domain socket")
             }
             let host = path.utf8.map { "%" + ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
             let target = url.path(percentEncoded: true)
             let query = url.query(percentEncoded: true).map { "?" + $0 } ?? ""
             guard let address = URL(string: "http+unix://\(host)\(target.isEmpty ? "/" : target)\(query)") else {
                 throw ImageError(
-                    .invalidURL, stage: .load, reason: "the path of the Unix domain socket can’t be part of a URL")
+                    .invalidURL, stage: .load, reason: "the path of the Unix domain socket can't be part of a URL")
             }
             return address
         }
@@ -162,7 +162,8 @@ struct RequestSender: Sendable {
         // The library replaces the host by the checked address only if it is spelled in the same way.
         guard let seen = URL(string: url.absoluteString)?.host, seen == host else {
             throw ImageError(
-                .loadingDisallowed, stage: .load, reason: "the network guard disallows a host name of unusual spelling")
+                .loadingDisallowed, stage: .load,
+                reason: "the network guard disallows a host name with an unusual spelling")
         }
         return url
     }

@@ -137,12 +137,11 @@ struct Transfer: Sendable {
     /// The request that follows a redirect, as the program wants it.
     private func modified(
         _ next: DownloadRequest,
-        by modify: @escaping @Sendable (inout DownloadRequest, DownloadResponse) async throws -> Void,
+        by modify: @escaping @Sendable (inout DownloadRequest, ResponseHead) async throws -> Void,
         after head: HTTPResponseHead,
         of url: URL
     ) async throws(ImageError) -> DownloadRequest {
-        let response = DownloadResponse(
-            url: url, statusCode: Int(head.status.code), headers: HTTPFields(joining: Array(head.headers)))
+        let response = head.response(from: url)
         var request = try await context.runClosure { () throws(ImageError) in
             var request = next
             do { try await modify(&request, response) } catch {
@@ -197,9 +196,7 @@ struct Transfer: Sendable {
         _ message: RequestSender.Response, to request: DownloadRequest, _ resumption: BodyResumption?
     ) async throws(ImageError) -> LoadedData {
         let url = request.url
-        var response = DownloadResponse(
-            url: url, statusCode: Int(message.head.status.code),
-            headers: HTTPFields(joining: Array(message.head.headers)))
+        var response = message.head.response(from: url)
         if let modify = load.request.hooks?.modifyResponse ?? context.configuration.responseModifier {
             response = try await context.runClosure { [response] () throws(ImageError) in
                 var response = response
@@ -209,28 +206,26 @@ struct Transfer: Sendable {
                 return response
             }
         }
-        let mimeType = response.mimeType
-        let head = ResponseHead(
-            url: url, statusCode: response.statusCode, mimeType: mimeType,
-            networkProtocol: message.head.version.description, headers: response.headers)
-        context.record.recordHead(head, at: context.limits.now)
-        context.configuration.observer?(.responded(id: load.id, head))
+        let statusCode = response.statusCode ?? Int(message.head.status.code)
+        response.statusCode = statusCode
+        context.record.recordHead(response, at: context.limits.now)
+        context.configuration.observer?(.responded(id: load.id, response))
         var validators = CacheValidators(
             entityTag: response.headers["ETag"], lastModified: response.headers["Last-Modified"])
-        if response.statusCode == 304, self.validators(for: url) != nil {
+        if statusCode == 304, self.validators(for: url) != nil {
             await drain(message)
             var answer = LoadedData.notModified(
-                url: url, validators: validators.isEmpty ? nil : validators, statusCode: response.statusCode)
+                url: url, validators: validators.isEmpty ? nil : validators, statusCode: statusCode)
             answer.headers = response.headers
             if variesOnUnknownFields(response, to: request, message.fields) { answer.headers["Vary"] = "*" }
             return answer
         }
         // The rest of an interrupted transfer stands for all of it.
-        let isRest = response.statusCode == 206 && resumption?.partial != nil
+        let isRest = statusCode == 206 && resumption?.partial != nil
         // The answer to `If-Range` need not repeat the fields of the image (RFC 9110, section 15.3.7).
         if isRest, validators.isEmpty, let partial = resumption?.partial { validators = partial.validators }
         do throws(ImageError) {
-            try check(response, isRest: isRest, isContinuing: resumption?.partial != nil)
+            try check(response, statusCode, isRest: isRest, isContinuing: resumption?.partial != nil)
         } catch {
             await drain(message)
             if context.running.isCancelled || Task.isCancelled { throw .cancelledTransfer }
@@ -255,9 +250,9 @@ struct Transfer: Sendable {
             }
         }
         var loaded = LoadedData(
-            data: data, url: url, statusCode: isRest ? 200 : response.statusCode, mimeType: mimeType,
+            data: data, url: url, statusCode: isRest ? 200 : statusCode, mimeType: response.mimeType,
             validators: validators.isEmpty ? nil : validators.owned(by: url, of: load.request.url),
-            networkProtocol: message.head.version.description)
+            networkProtocol: response.networkProtocol)
         loaded.headers = response.headers
         if variesOnUnknownFields(response, to: request, message.fields) { loaded.headers["Vary"] = "*" }
         if isRest {
@@ -271,7 +266,7 @@ struct Transfer: Sendable {
     ///
     /// They know the fields of ``ImageDownloader/requestHeaders(_:for:)``. No other request may get the response without asking.
     private func variesOnUnknownFields(
-        _ response: DownloadResponse, to request: DownloadRequest, _ sent: HTTPFields
+        _ response: ResponseHead, to request: DownloadRequest, _ sent: HTTPFields
     ) -> Bool {
         guard let names = response.headers["Vary"], request.url == load.request.url.withoutCredentials else {
             return false
@@ -286,11 +281,10 @@ struct Transfer: Sendable {
     }
 
     private func check(
-        _ response: DownloadResponse, isRest: Bool, isContinuing: Bool
+        _ response: ResponseHead, _ status: Int, isRest: Bool, isContinuing: Bool
     ) throws(ImageError) {
-        let status = response.statusCode
         if status == 416, isContinuing {
-            throw ImageError(.badStatus, stage: .load, reason: "HTTP 416", statusCode: 416)
+            throw ImageError(.badStatus, stage: .load, reason: "HTTP 416 Range Not Satisfiable", statusCode: 416)
         }
         if !isRest, let acceptable = context.configuration.acceptableStatusCodes, !acceptable.contains(status) {
             let phrase = HTTPResponseStatus(statusCode: status).reasonPhrase
@@ -304,20 +298,31 @@ struct Transfer: Sendable {
         if response.mimeType == "multipart/x-mixed-replace" {
             throw ImageError(
                 .badContentType, stage: .load,
-                reason: "the response is a stream of images (multipart/x-mixed-replace), and not one image")
+                reason: "the response is a stream of images (multipart/x-mixed-replace), not an image")
         }
         if let acceptable = context.configuration.acceptableContentTypes {
             guard let type = response.mimeType else {
                 // The type of the first part was accepted.
                 if isRest { return }
-                throw ImageError(.badContentType, stage: .load, reason: "the response has no Content-Type")
+                throw ImageError(
+                    .badContentType, stage: .load, reason: "the response states no media type (Content-Type)")
             }
             guard acceptable.contains(type) else {
                 throw ImageError(
                     .badContentType, stage: .load,
-                    reason: "the response has the type \(type.prefix(100)), which is not accepted")
+                    reason:
+                        "the response has the media type \(type.prefix(100)), which the configuration doesn't accept")
             }
         }
+    }
+}
+
+extension HTTPResponseHead {
+    /// The head as programs see it.
+    fileprivate func response(from url: URL) -> ResponseHead {
+        ResponseHead(
+            url: url, statusCode: Int(status.code), networkProtocol: version.description,
+            headers: HTTPFields(joining: Array(headers)))
     }
 }
 

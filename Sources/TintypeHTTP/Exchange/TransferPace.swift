@@ -91,7 +91,7 @@ struct TransferPace: Sendable {
             // Another request may be sent at any time, and isn't late before this.
             let end = (requestStart ?? now) + firstByte
             if now >= end, requestStart != nil {
-                return .exceeded("the response did not begin within \(firstByte.inWords)")
+                return .exceeded("the response didn't begin within \(firstByte.inWords)")
             }
             next = min(next, end)
         }

@@ -41,7 +41,7 @@ public enum ProxyOptions: Sendable, Hashable {
         guard let server = ProxyServer(text) else {
             throw ImageError(
                 .badRequest, stage: .load,
-                reason: "the proxy in the environment variable \(name) can’t be used; give http://HOST:PORT or "
+                reason: "the proxy in the environment variable \(name) can't be used; give http://HOST:PORT or "
                     + "socks5://HOST:PORT, or name the host in no_proxy")
         }
         return server

@@ -87,7 +87,7 @@ extension TLSOptions {
         } catch {
             throw ImageError(
                 .connectionFailed, stage: .load,
-                reason: "a certificate or key of the TLS options can’t be read: \(error)",
+                reason: "a certificate or key of the TLS options can't be read: \(error)",
                 underlying: error)
         }
         if isInsecure { tls.certificateVerification = .none }

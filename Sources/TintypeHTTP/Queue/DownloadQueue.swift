@@ -1,16 +1,8 @@
 internal import TintypeLoading
 
-/// The starting order of downloads of the same priority.
-public enum DownloadOrder: Sendable, Hashable, CaseIterable {
-    /// The download that has waited longest starts first.
-    case firstInFirstOut
-    /// The newest download starts first. While a user scrolls, that is the image on the screen.
-    case lastInFirstOut
-}
-
 /// A state machine that decides which downloads run and which wait.
 ///
-/// At most ``limit`` run at once. The highest priority starts first, and ``order`` decides between equal priorities. The owner
+/// At most ``limit`` run at once. The highest priority starts first, and of equal priorities the oldest or the newest. The owner
 /// starts the downloads that a method returns.
 ///
 /// No host holds up the others: of equal priorities, those of hosts with less than half of the slots begin first. And what a host has beyond half of
@@ -28,7 +20,7 @@ struct DownloadQueue: Sendable {
     /// A Boolean value that is true while no download may start. Downloads that run continue.
     private(set) var isSuspended = false
 
-    private let order: DownloadOrder
+    private let newestFirst: Bool
     private var lastTicket = 0
     /// The hosts of the downloads that run.
     private var active: [Ticket: String] = [:]
@@ -40,10 +32,10 @@ struct DownloadQueue: Sendable {
     private var waiting: [String: PriorityQueue<Void>] = [:]
 
     /// - Parameter hostLimit: the number of downloads of one host that may run at once, at least 1; `nil` for no limit of its own.
-    init(limit: Int, hostLimit: Int? = nil, order: DownloadOrder) {
+    init(limit: Int, hostLimit: Int? = nil, newestFirst: Bool) {
         self.limit = max(1, limit)
         self.hostLimit = max(1, hostLimit ?? .max)
-        self.order = order
+        self.newestFirst = newestFirst
     }
 
     var running: Set<Ticket> { Set(active.keys) }
@@ -67,7 +59,7 @@ struct DownloadQueue: Sendable {
     mutating func add(host: String, priority: ImagePriority) -> (ticket: Ticket, started: [Ticket]) {
         lastTicket += 1
         hosts[lastTicket] = host
-        waiting[host, default: PriorityQueue(newestFirst: order == .lastInFirstOut)]
+        waiting[host, default: PriorityQueue(newestFirst: newestFirst)]
             .add((), priority: priority, as: lastTicket)
         return (lastTicket, startable())
     }
@@ -155,7 +147,8 @@ struct DownloadQueue: Sendable {
             let host = waiting.keys[index]
             let count = counts[host] ?? 0
             let place = Place(priority: first.priority, hasShare: count >= share, ticket: first.ticket)
-            guard count < hostLimit, !(isFull && place.hasShare), best.map({ place.isBefore($0.place, order) }) ?? true
+            guard count < hostLimit, !(isFull && place.hasShare),
+                best.map({ place.isBefore($0.place, newestFirst: newestFirst) }) ?? true
             else { continue }
             best = (host, place)
         }
@@ -169,10 +162,10 @@ struct DownloadQueue: Sendable {
         var hasShare: Bool
         var ticket: Ticket
 
-        func isBefore(_ other: Place, _ order: DownloadOrder) -> Bool {
+        func isBefore(_ other: Place, newestFirst: Bool) -> Bool {
             if priority != other.priority { return priority > other.priority }
             if hasShare != other.hasShare { return other.hasShare }
-            return order == .lastInFirstOut ? ticket > other.ticket : ticket < other.ticket
+            return newestFirst ? ticket > other.ticket : ticket < other.ticket
         }
     }
 }

@@ -14,8 +14,8 @@ final class DownloadSlots: Sendable {
     private let state: Lock<State>
 
     /// - Parameter hostLimit: the number of slots of one host; `nil` for no limit of its own.
-    init(limit: Int, hostLimit: Int?, order: DownloadOrder) {
-        state = Lock(State(queue: DownloadQueue(limit: limit, hostLimit: hostLimit, order: order)))
+    init(limit: Int, hostLimit: Int?, newestFirst: Bool) {
+        state = Lock(State(queue: DownloadQueue(limit: limit, hostLimit: hostLimit, newestFirst: newestFirst)))
     }
 
     /// Takes a slot.
@@ -46,7 +46,7 @@ final class DownloadSlots: Sendable {
     }
 
     private static let cancellation = ImageError(
-        .cancelled, stage: .load, reason: "the load was cancelled before its request was sent")
+        .cancelled, stage: .load, reason: "the load was canceled before its request was sent")
 
     /// Lets a slot count for another host, even beyond its limit.
     func move(_ ticket: Ticket, to host: String) { start { ($0.queue.move(ticket, toHost: host), ()) } }

@@ -35,7 +35,7 @@ struct BodyResumption: Sendable {
     ///   - isEncoded: true if the body is compressed.
     /// - Throws: ``ImageError/Code/badResponse`` for a part that doesn't continue the start.
     func plan(
-        for response: DownloadResponse, announced: Int?, isEncoded: Bool
+        for response: ResponseHead, announced: Int?, isEncoded: Bool
     ) throws(ImageError) -> Plan {
         var plan = Plan(total: isEncoded ? nil : announced)
         if response.statusCode == 206 {

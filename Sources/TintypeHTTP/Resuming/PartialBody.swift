@@ -115,17 +115,17 @@ enum RangeRules {
             throw wrongPart("a part of \(total) bytes, after a part of \(known) bytes")
         }
         if let tag = headers["ETag"]?.trimmed, partial.validator.hasPrefix("\""), tag != partial.validator {
-            throw wrongPart("a part of another version")
+            throw wrongPart("a part of a different version")
         }
         if let modified = headers["Last-Modified"]?.trimmed, !partial.validator.hasPrefix("\""),
             modified != partial.validator
         {
-            throw wrongPart("a part of another date")
+            throw wrongPart("a part with a different date")
         }
         guard let total = range.total ?? partial.total else { throw wrongPart("a part of an unknown size") }
         guard range.last < total else { throw wrongPart("a part beyond the end") }
         if let length = headers["Content-Length"].flatMap({ Int($0) }), length != range.last - range.first + 1 {
-            throw wrongPart("a part of another length than its range")
+            throw wrongPart("a part whose length differs from its range")
         }
         return (total, range.last + 1)
     }

@@ -34,7 +34,7 @@ final class ServerRecords: Sendable {
             let wait = end.map { "; the next attempt is in \(Int(max(1, ($0 - now).inSeconds.rounded(.up)))) s" } ?? ""
             throw ImageError(
                 .hostUnavailable, stage: .load,
-                reason: "the server has failed several times in a row, and isn’t asked for a while\(wait)")
+                reason: "the server failed several times in a row, so it isn't asked again for a while\(wait)")
         }
     }
 

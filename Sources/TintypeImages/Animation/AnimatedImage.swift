@@ -92,10 +92,12 @@ public final class AnimatedImage: Sendable {
         }
         for (index, image) in images.enumerated() {
             guard image.size == first.size else {
-                throw invalid("image \(index) of the animation is \(image.size), and the first one \(first.size)")
+                throw invalid(
+                    "image \(index) of the animation has \(image.size) pixels, but the first has \(first.size)")
             }
             guard image.pixels.format == first.pixels.format, image.colorSpace == first.colorSpace else {
-                throw invalid("image \(index) of the animation has other colors than the first one")
+                throw invalid(
+                    "image \(index) of the animation has a different pixel format or color space than the first")
             }
         }
         var properties = first.properties
@@ -122,7 +124,7 @@ public final class AnimatedImage: Sendable {
     /// The number of frames that have arrived.
     public var frameCount: Int { frameDurations.count }
     /// True if there is more than one frame.
-    public var isAnimated: Bool { frameCount > 1 }
+    package var isAnimated: Bool { frameCount > 1 }
     /// The number of times that the animation is played; 0 to repeat it forever.
     public var loopCount: Int {
         let info = info

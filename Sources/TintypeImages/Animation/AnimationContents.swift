@@ -153,7 +153,8 @@ final class AnimationContents: Sendable {
         guard known.isArriving else { return }
         do throws(ImageError) {
             guard data.prefix(known.data.count) == known.data else {
-                throw ImageError(.truncatedImage, stage: .decode, reason: "the source sent another file meanwhile")
+                throw ImageError(
+                    .truncatedImage, stage: .decode, reason: "the source sent a different file in the meantime")
             }
             extend(data, context: context)
             // Tells if it can be played.

@@ -11,7 +11,7 @@ struct FrameWork: Sendable {
             guard frame.pixels.size == poster.size, frame.pixels.format == poster.format else {
                 throw ImageError(
                     .corruptImage, stage: .decode,
-                    reason: "a frame of the animation has \(frame.pixels.size) pixels, and the first one \(poster.size)"
+                    reason: "a frame of the animation has \(frame.pixels.size) pixels, but the first has \(poster.size)"
                 )
             }
             return frame
@@ -23,7 +23,7 @@ struct FrameWork: Sendable {
         guard image.size == poster.size, image.pixels.format == poster.format else {
             throw ImageError(
                 .transformFailed, stage: .transform,
-                reason: "\(transformer.key) gave the frames of an animation different sizes or formats")
+                reason: "the transformer \(transformer.key) gave the frames of an animation different sizes or formats")
         }
         return ImageFrame(pixels: image.pixels, duration: frame.duration)
     }

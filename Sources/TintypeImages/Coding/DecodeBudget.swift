@@ -11,8 +11,7 @@
 /// - Images that are decoded while they arrive use at most a quarter of the budget together. When it is used up, others have no
 ///   previews. Full decodes never wait for previews.
 /// - The bodies that loads hold count, from the first byte that arrives until the last load of the URL ends. They are never refused;
-///   decodes wait for them, but a single decode may always run. While complete bodies fill the budget, no transfer starts that asks
-///   for room (``LoadRequest/waitForRoom()``).
+///   decodes wait for them, but a single decode may always run. While complete bodies fill the budget, downloads don't start.
 /// - Frame decoders that decode frames in order don't count, because they live as long as an animation is played.
 ///
 /// A load that waits does not block a thread. Only a coder that is called directly blocks its caller.

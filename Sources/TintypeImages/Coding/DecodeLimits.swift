@@ -43,7 +43,7 @@ public struct DecodeLimits: Sendable, Hashable {
         throws(ImageError)
     {
         guard !size.isEmpty else {
-            throw ImageError(.corruptImage, stage: .decode, reason: "the image has a size of \(size)")
+            throw ImageError(.corruptImage, stage: .decode, reason: "the image has the invalid size \(size)")
         }
         guard size.pixelCount <= maximumPixels else {
             throw ImageError(
@@ -53,7 +53,7 @@ public struct DecodeLimits: Sendable, Hashable {
         guard max(size.width, size.height) <= maximumSide else {
             throw ImageError(
                 .limitExceeded, stage: .decode,
-                reason: "the image claims \(size) pixels, over the limit of \(maximumSide) to a side")
+                reason: "the image claims \(size) pixels, over the limit of \(maximumSide) per side")
         }
         try check(frameCount: frameCount)
         if frameCount > 1 {

@@ -70,7 +70,7 @@ extension ImageCoder {
     public func encode(
         _ image: Image, as format: ImageFormat, options: EncodeOptions, context: ProcessingContext
     ) throws(ImageError) -> Data {
-        throw ImageError(.formatNotEncodable, stage: .encode, reason: "\(Self.self) does not write \(format)")
+        throw ImageError(.formatNotEncodable, stage: .encode, reason: "\(Self.self) can't write \(format)")
     }
 
     /// Returns the information in the header, read under the default limits.

@@ -11,10 +11,6 @@ public struct ImageCoders: ImageCoder {
     /// - Parameter coders: the coders, with the most preferred last.
     public init(_ coders: [any ImageCoder] = []) { self.coders = coders }
 
-    /// Returns the list with another coder, which is asked before all others.
-    /// - Parameter coder: the coder.
-    public func adding(_ coder: any ImageCoder) -> ImageCoders { ImageCoders(coders + [coder]) }
-
     /// Adds a coder, which is asked before all others, as in `manager.coders.add(QOICoder())`.
     /// - Parameter coder: the coder.
     public mutating func add(_ coder: any ImageCoder) { coders.append(coder) }
@@ -85,7 +81,7 @@ public struct ImageCoders: ImageCoder {
         if let coder = coders.last(where: { $0.canEncode(format) }) { return coder }
         let reason =
             if let trait = format.trait {
-                "this build cannot write \(format); the package trait \(trait) may bring it"
+                "this build can't write \(format); build with the package trait \(trait)"
             } else {
                 "no coder writes \(format)"
             }
@@ -123,7 +119,7 @@ public struct ImageCoders: ImageCoder {
     private func first<Value>(
         for data: Data, hint: ImageFormat?, _ work: (any ImageCoder) throws(ImageError) -> Value
     ) throws(ImageError) -> Value {
-        guard !data.isEmpty else { throw ImageError(.emptyBody, stage: .decode, reason: "there are no bytes") }
+        guard !data.isEmpty else { throw ImageError(.emptyBody, stage: .decode, reason: "the data is empty") }
         var failure: ImageError?
         for format in Self.formats(of: data, hint: hint) {
             for coder in coders.reversed() where coder.canDecode(data, format: format) {
@@ -152,7 +148,7 @@ public struct ImageCoders: ImageCoder {
         }
         let advice = format.trait.map { "build with the package trait \($0)" } ?? "add a coder that reads it"
         return ImageError(
-            .formatNotEnabled, stage: .decode, reason: "the image is \(format), which this build cannot read; \(advice)"
+            .formatNotEnabled, stage: .decode, reason: "the image is \(format), which this build can't read; \(advice)"
         )
     }
 }

@@ -140,6 +140,6 @@ public struct ProcessingContext: Sendable {
     package static func overBudget(_ bytes: Int) -> ImageError {
         ImageError(
             .overBudget, stage: .decode,
-            reason: "what is decoded now leaves no room for the \(ByteCount(bytes)) that this image takes")
+            reason: "the image needs \(ByteCount(bytes)), more than the decode budget has free")
     }
 }

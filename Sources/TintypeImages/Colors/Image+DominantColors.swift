@@ -30,7 +30,7 @@ extension Image {
         guard (1...32).contains(count) else {
             throw ImageError(
                 .invalidRequest, stage: .request,
-                reason: "the count of dominant colors is \(count), but has to be 1 to 32")
+                reason: "the number of dominant colors is \(count), but must be 1 to 32")
         }
         let context = ProcessingContext.current
         try context.checkCancellation()

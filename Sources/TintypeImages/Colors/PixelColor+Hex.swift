@@ -59,6 +59,6 @@ extension PixelColor {
     private static func pair(_ byte: UInt8) -> String { (byte < 16 ? "0" : "") + String(byte, radix: 16) }
 
     private static func malformed(_ hex: String, _ form: String) -> ImageError {
-        ImageError(.invalidRequest, stage: .request, reason: "'\(hex.prefix(20))' is no color of the form \(form)")
+        ImageError(.invalidRequest, stage: .request, reason: "“\(hex.prefix(20))” isn't a color of the form \(form)")
     }
 }

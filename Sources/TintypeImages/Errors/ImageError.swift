@@ -72,9 +72,6 @@ public struct ImageError: Error, Sendable {
 }
 
 extension ImageError {
-    /// Matches an error by its code in `catch` and `switch`.
-    public static func ~= (code: Code, error: ImageError) -> Bool { error.code == code }
-
     /// True if the caller canceled the load: nothing failed.
     public var isCancellation: Bool { code == .cancelled }
 }

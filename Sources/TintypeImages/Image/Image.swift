@@ -198,7 +198,7 @@ public struct Image: Sendable {
 
     /// Returns true if both are the same image, not merely equal images.
     /// - Parameter other: the other image.
-    public func isIdentical(to other: Image) -> Bool { storage === other.storage }
+    package func isIdentical(to other: Image) -> Bool { storage === other.storage }
 
     /// Returns the same pixels with changed properties. An animation is played as often as they say.
     /// - Parameter change: a closure that changes the properties.

@@ -152,13 +152,13 @@ extension [UInt8] {
 extension ImageFormat {
     /// Returns a description of data that isn't an image, for helpful error messages.
     static func guess(_ data: Data) -> String {
-        if data.isEmpty { return "there are no bytes" }
+        if data.isEmpty { return "the data is empty" }
         let head = String(decoding: data.prefix(256), as: UTF8.self).drop { $0.isWhitespace }.lowercased()
-        if head.hasPrefix("<!doctype html") || head.hasPrefix("<html") { return "the bytes are an HTML page" }
-        if head.hasPrefix("<?xml") || head.hasPrefix("<") { return "the bytes are markup, but not SVG" }
-        if head.hasPrefix("{") || head.hasPrefix("[") { return "the bytes look like JSON" }
+        if head.hasPrefix("<!doctype html") || head.hasPrefix("<html") { return "the data is an HTML page" }
+        if head.hasPrefix("<?xml") || head.hasPrefix("<") { return "the data is markup, but not SVG" }
+        if head.hasPrefix("{") || head.hasPrefix("[") { return "the data looks like JSON" }
         let digits = Array("0123456789abcdef")
         let hex = data.prefix(8).map { "\(digits[Int($0 >> 4)])\(digits[Int($0 & 15)])" }.joined(separator: " ")
-        return "the bytes begin with \(hex), like no image format that is known"
+        return "the data begins with \(hex), which no known image format does"
     }
 }

@@ -15,5 +15,5 @@ public struct ImageFrame: Sendable, Equatable {
     /// - Parameters:
     ///   - image: the picture.
     ///   - duration: the time on the screen.
-    public init(_ image: Image, duration: Duration) { self.init(pixels: image.pixels, duration: duration) }
+    package init(_ image: Image, duration: Duration) { self.init(pixels: image.pixels, duration: duration) }
 }

@@ -1,7 +1,7 @@
 public import FoundationEssentials
 
 /// The meaning of the components of a pixel.
-public struct ColorSpace: Hashable, Sendable, CustomStringConvertible {
+public struct ColorSpace: Hashable, Sendable {
     /// A name for people: `sRGB`, or the name in the profile.
     public let name: String
     /// The ICC profile (ICC.1), or `nil` for sRGB.
@@ -23,7 +23,4 @@ public struct ColorSpace: Hashable, Sendable, CustomStringConvertible {
     /// Pixels of ``PixelFormat/rgbaFloat16`` are in this space. Components from 0 to 1 can be shown as they are. White of 203
     /// nits (ITU-R BT.2408) is 1, 1,000 nits are 2.0, and the maximum of PQ, 10,000 nits, is 5.3.
     public static let extendedSRGB = ColorSpace(name: "extended sRGB", profile: nil)
-
-    /// The name of the color space.
-    public var description: String { name }
 }

@@ -23,12 +23,13 @@ public struct MutablePixelBuffer: ~Copyable {
         size: PixelSize, format: PixelFormat = .rgba8, cleared: Bool = true, pool: PixelBufferPool = .shared
     ) throws(ImageError) {
         guard let layout = PixelLayout(size: size, format: format) else {
-            throw ImageError(.limitExceeded, stage: .decode, reason: "no buffer of \(size) pixels can be made")
+            throw ImageError(.limitExceeded, stage: .decode, reason: "a buffer can't have \(size) pixels")
         }
         let bytes = layout.byteCount
         guard let memory = pool.take(bytes, cleared: cleared) else {
             throw ImageError(
-                .outOfMemory, stage: .decode, reason: "the system has no \(ByteCount(bytes)) for \(size) pixels")
+                .outOfMemory, stage: .decode,
+                reason: "there isn't enough memory for \(size) pixels, which take \(ByteCount(bytes))")
         }
         self.size = size
         self.format = format

@@ -19,12 +19,12 @@ public struct BlurHash: Sendable, Hashable {
     /// - Throws: ``ImageError/Code/corruptImage`` for a string that isn't a BlurHash.
     public init(_ string: String) throws(ImageError) {
         func malformed(_ reason: String) -> ImageError {
-            ImageError(.corruptImage, stage: .decode, reason: "the string is no BlurHash: \(reason)")
+            ImageError(.corruptImage, stage: .decode, reason: "the string isn't a BlurHash: \(reason)")
         }
         guard (6...166).contains(string.utf8.count) else {
             throw malformed("it has \(string.utf8.count) characters, not 6 to 166")
         }
-        guard let digits = Base83.digits(string) else { throw malformed("a character isn't one of base 83") }
+        guard let digits = Base83.digits(string) else { throw malformed("a character isn't a digit of base 83") }
         let (rows, columns) = (digits[0] / 9 + 1, digits[0] % 9 + 1)
         guard rows <= 9, digits.count == 4 + 2 * rows * columns else {
             throw malformed(
@@ -57,7 +57,7 @@ public struct BlurHash: Sendable, Hashable {
         for (name, count) in [("xComponents", xComponents), ("yComponents", yComponents)] where !(1...9).contains(count)
         {
             throw ImageError(
-                .encodeFailed, stage: .encode, reason: "\(name) of a BlurHash is \(count), but has to be 1 to 9")
+                .encodeFailed, stage: .encode, reason: "\(name) of a BlurHash is \(count), but must be 1 to 9")
         }
         let light = try Self.light(of: image)
         var factors: [SIMD3<Double>] = []
@@ -116,7 +116,8 @@ public struct BlurHash: Sendable, Hashable {
         let context = ProcessingContext.current
         guard max(size.width, size.height) <= 4_096 else {
             throw ImageError(
-                .limitExceeded, stage: .decode, reason: "a BlurHash is drawn with up to 4096 pixels a side, not \(size)"
+                .limitExceeded, stage: .decode,
+                reason: "a BlurHash can't be drawn at \(size) pixels; a side has at most 4096"
             )
         }
         let target = try context.buffer(size, format: .rgba8)

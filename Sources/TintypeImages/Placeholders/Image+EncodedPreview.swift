@@ -17,7 +17,7 @@ extension Image {
     ) throws(ImageError) -> Data {
         guard (1...256).contains(side) else {
             throw ImageError(
-                .encodeFailed, stage: .encode, reason: "the side of a preview is \(side), but has to be 1 to 256")
+                .encodeFailed, stage: .encode, reason: "the side of a preview is \(side), but must be 1 to 256")
         }
         let small = try firstFrame.resized(
             to: size.scaled(into: PixelSize(width: side, height: side)), pool: ProcessingContext.current.pool)

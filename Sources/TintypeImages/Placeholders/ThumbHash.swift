@@ -36,13 +36,13 @@ public struct ThumbHash: Sendable, Hashable {
     /// - Throws: ``ImageError/Code/corruptImage`` for a string that isn't a ThumbHash.
     public init(base64: String) throws(ImageError) {
         guard base64.utf8.count <= 100, let bytes = Data(base64Encoded: base64) else {
-            throw Self.malformed("the string isn't Base64 of a hash")
+            throw Self.malformed("the string isn't Base64")
         }
         try self.init(bytes: bytes)
     }
 
     private static func malformed(_ reason: String) -> ImageError {
-        ImageError(.corruptImage, stage: .decode, reason: "the data is no ThumbHash: \(reason)")
+        ImageError(.corruptImage, stage: .decode, reason: "the data isn't a ThumbHash: \(reason)")
     }
 
     // MARK: Encoding

@@ -62,7 +62,8 @@ struct DeepRowResampler: ~Copyable {
         let bytes = ((keptRows + 1) * rowCount + wideCount) * MemoryLayout<Float>.stride
         guard let memory = pool.take(bytes, cleared: false) else {
             throw ImageError(
-                .outOfMemory, stage: .decode, reason: "the system has no \(ByteCount(bytes)) to resample in")
+                .outOfMemory, stage: .decode,
+                reason: "there isn't enough memory to resample the image, which takes \(ByteCount(bytes))")
         }
         destination = try MutablePixelBuffer(size: shown, format: format, cleared: false, pool: pool)
         kept = memory.base.bindMemory(to: Float.self, capacity: bytes / MemoryLayout<Float>.stride)

@@ -31,7 +31,8 @@ struct ResamplerMemory {
         let bytes = ownBytes + sumBytes + pairBytes + addressBytes
         guard let block = pool.take(bytes, cleared: false) else {
             throw ImageError(
-                .outOfMemory, stage: .decode, reason: "the system has no \(ByteCount(bytes)) to resample in")
+                .outOfMemory, stage: .decode,
+                reason: "there isn't enough memory to resample the image, which takes \(ByteCount(bytes))")
         }
         self.block = block
         ownRows = block.base

@@ -65,7 +65,7 @@ package struct DataURL {
         guard text.count / 4 * 3 - 2 <= limit else { throw tooLarge(limit) }
         while !text.count.isMultiple(of: 4) { text.append(UInt8(ascii: "=")) }
         guard let data = Data(base64Encoded: Data(text)) else {
-            throw ImageError(.invalidURL, stage: .load, reason: "the data: URL's base64 is broken")
+            throw ImageError(.invalidURL, stage: .load, reason: "the base64 of the data: URL is invalid")
         }
         return data
     }

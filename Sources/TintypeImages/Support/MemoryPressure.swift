@@ -12,14 +12,11 @@ internal import Glibc
 /// ```
 public final class MemoryPressure: Sendable {
     /// The severity of memory pressure.
-    public enum Level: Int, Sendable, Hashable, Comparable, CaseIterable {
+    public enum Level: Sendable, Hashable, Comparable, CaseIterable {
         /// Some programs wait for memory, or the control group exceeds its `memory.high`.
         case warning
         /// All programs wait for memory at once, or the control group has reached its limit.
         case critical
-
-        /// Compares the severity.
-        public static func < (left: Level, right: Level) -> Bool { left.rawValue < right.rawValue }
     }
 
     /// An observation, which continues until this object is released or canceled.
@@ -142,8 +139,8 @@ private final class PressureCore: Sendable {
     private func start() {
         guard signals.open() else {
             return log(
-                "the kernel tells nothing of memory pressure here (neither /proc/pressure/memory nor memory.events of "
-                    + "a control group); caches keep to their limits, and are trimmed further only on request")
+                "memory pressure notifications are unavailable (neither /proc/pressure/memory nor memory.events of "
+                    + "a control group can be watched); caches rely on their limits")
         }
         var thread = pthread_t()
         let context = Unmanaged.passRetained(self).toOpaque()
@@ -157,7 +154,9 @@ private final class PressureCore: Sendable {
             }, context)
         guard failed == 0 else {
             Unmanaged<PressureCore>.fromOpaque(context).release()
-            return log("the system gives no thread to watch memory pressure with (error \(failed))")
+            return log(
+                "memory pressure notifications are unavailable (no thread could be started, error \(failed)); caches rely on their limits"
+            )
         }
         pthread_detach(thread)
     }

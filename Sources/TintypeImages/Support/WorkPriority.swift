@@ -88,7 +88,7 @@ public final class WorkPriority: Sendable {
     /// Read ``value`` after this call, not before. Otherwise you miss a change in between.
     /// - Parameter observer: receives the new value.
     /// - Returns: the token.
-    public func observe(_ observer: @escaping @Sendable (ImagePriority) -> Void) -> Int {
+    package func observe(_ observer: @escaping @Sendable (ImagePriority) -> Void) -> Int {
         state.withLock { state in
             state.nextObserver += 1
             let observer = Observer(token: state.nextObserver, tell: observer)
@@ -103,7 +103,7 @@ public final class WorkPriority: Sendable {
 
     /// Ends an observation.
     /// - Parameter token: the result of ``observe(_:)``.
-    public func stopObserving(_ token: Int) {
+    package func stopObserving(_ token: Int) {
         state.withLock { state in
             if state.firstObserver?.token == token { return state.firstObserver = nil }
             // From the end: the work that ends is seldom the oldest in the queue.

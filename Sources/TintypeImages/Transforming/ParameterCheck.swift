@@ -8,7 +8,7 @@ struct ParameterCheck {
     func error(_ parameter: String, _ value: some CustomStringConvertible, _ requirement: String) -> ImageError {
         ImageError(
             .transformFailed, stage: .transform,
-            reason: "the \(parameter) of \(transformer) is \(value), but has to be \(requirement)")
+            reason: "the \(parameter) of \(transformer) is \(value), but must be \(requirement)")
     }
 
     /// - Throws: ``ImageError/Code/transformFailed`` for a number outside the range, and for NaN.

@@ -30,7 +30,8 @@ extension ProcessingContext {
     func scratch(floats count: Int) throws(ImageError) -> ScratchBytes {
         guard let scratch = ScratchBytes(count * MemoryLayout<Float>.stride, cleared: false, pool: pool) else {
             throw ImageError(
-                .outOfMemory, stage: .transform, reason: "the system has no \(ByteCount(count * 4)) to transform in")
+                .outOfMemory, stage: .transform,
+                reason: "there isn't enough memory to transform the image, which takes \(ByteCount(count * 4))")
         }
         return scratch
     }

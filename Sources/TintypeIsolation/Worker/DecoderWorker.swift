@@ -144,7 +144,9 @@ package struct DecoderWorker {
         guard count > 0 else { return Data() }
         guard file >= 0, tintype_is_memory_file(file, count) == 1,
             let memory = mmap(nil, count, PROT_READ, MAP_PRIVATE, file, 0), memory != MAP_FAILED
-        else { throw ImageError(.outOfMemory, stage: .decode, reason: "the decoder has no memory for \(count) bytes") }
+        else {
+            throw ImageError(.outOfMemory, stage: .decode, reason: "the decoder couldn't allocate \(ByteCount(count))")
+        }
         return Data(bytesNoCopy: memory, count: count, deallocator: .custom { munmap($0, $1) })
     }
 

@@ -23,7 +23,7 @@ extension WorkerConversation.Failure {
         case .system(let operation, let code): return Self.unavailable("the program cannot \(operation)", code)
         case .connection(.system(let code)): return Self.unavailable("the program cannot reach its decoder", code)
         case .nonsense, .connection(.garbage), .connection(.interrupted):
-            return Self.crashed("the decoder's process gave an answer that makes no sense")
+            return Self.crashed("the decoder's process sent an answer that makes no sense")
         case .connection(.closed): return Self.error(of: ending, isolation)
         }
     }
@@ -71,11 +71,11 @@ extension WorkerConversation.Failure {
         }
         switch ending.signal {
         case 0: return crashed("the decoder's process ended by itself, with the code \(ending.exitCode)")
-        case SIGSYS: return crashed("the decoder's process called the system as no decoder may")
+        case SIGSYS: return crashed("the decoder's process called the system in a way that decoders may not")
         case SIGKILL:
             return ImageError(
                 .outOfMemory, stage: .decode,
-                reason: "the system killed the decoder's process, which it does without memory")
+                reason: "the system killed the decoder's process, probably for lack of memory")
         case SIGXCPU:
             return ImageError(
                 .decodeTimedOut, stage: .decode, reason: "the decoder's process used up its processor time")

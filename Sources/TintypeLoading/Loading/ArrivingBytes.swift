@@ -41,7 +41,7 @@ package final class ArrivingBytes: Sendable {
     package var count: Int { state.withLock { $0.count } }
 
     /// Appends bytes.
-    /// - Returns: false if the system has no memory for them.
+    /// - Returns: false if there isn't enough memory for them.
     package func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard let source = bytes.baseAddress, !bytes.isEmpty else { return true }
         return state.withLock { state in
@@ -118,6 +118,6 @@ package final class ArrivingBytes: Sendable {
 
 extension ArrivingBytes {
     /// Appends bytes.
-    /// - Returns: false if the system has no memory for them.
+    /// - Returns: false if there isn't enough memory for them.
     package func append(_ bytes: Data) -> Bool { bytes.withUnsafeBytes { append($0) } }
 }

@@ -22,18 +22,18 @@ public struct DownloadHooks: Sendable {
     public var modifyRequest: (@Sendable (inout DownloadRequest) async throws -> Void)?
     /// Changes the request that follows a redirect, whose head it is given, or throws an error to refuse the redirect; `nil` for the
     /// downloader's closure.
-    public var modifyRedirect: (@Sendable (inout DownloadRequest, DownloadResponse) async throws -> Void)?
+    public var modifyRedirect: (@Sendable (inout DownloadRequest, ResponseHead) async throws -> Void)?
     /// Changes the head of the response before it is checked; `nil` for the downloader's closure.
-    public var modifyResponse: (@Sendable (inout DownloadResponse) async throws -> Void)?
+    public var modifyResponse: (@Sendable (inout ResponseHead) async throws -> Void)?
     /// Returns the decrypted bytes of a body; `nil` for the downloader's closure.
-    public var decrypt: (@Sendable (Data, DownloadResponse) async throws -> Data)?
+    public var decrypt: (@Sendable (Data, ResponseHead) async throws -> Data)?
 
     /// Creates hooks. Each parameter sets the property of the same name.
     public init(
         identifier: String, modifyRequest: (@Sendable (inout DownloadRequest) async throws -> Void)? = nil,
-        modifyRedirect: (@Sendable (inout DownloadRequest, DownloadResponse) async throws -> Void)? = nil,
-        modifyResponse: (@Sendable (inout DownloadResponse) async throws -> Void)? = nil,
-        decrypt: (@Sendable (Data, DownloadResponse) async throws -> Data)? = nil
+        modifyRedirect: (@Sendable (inout DownloadRequest, ResponseHead) async throws -> Void)? = nil,
+        modifyResponse: (@Sendable (inout ResponseHead) async throws -> Void)? = nil,
+        decrypt: (@Sendable (Data, ResponseHead) async throws -> Data)? = nil
     ) {
         self.identifier = identifier
         self.modifyRequest = modifyRequest

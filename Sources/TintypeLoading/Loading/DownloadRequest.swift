@@ -28,44 +28,7 @@ public struct DownloadRequest: Sendable, Hashable {
     }
 }
 
-/// The head of a response, which a response modifier can change. The changed head is checked.
-public struct DownloadResponse: Sendable, Hashable {
-    /// The URL of the response, after redirects.
-    public let url: URL
-    /// The status code.
-    public var statusCode: Int
-    /// The header fields.
-    public var headers: HTTPFields
-
-    /// Creates the head of a response.
-    /// - Parameters:
-    ///   - url: the URL.
-    ///   - statusCode: the HTTP status.
-    ///   - headers: the header fields.
-    public init(url: URL, statusCode: Int, headers: HTTPFields = [:]) {
-        self.url = url
-        self.statusCode = statusCode
-        self.headers = headers
-    }
-
-    /// The media type without its parameters, in lowercase.
-    package var mimeType: String? {
-        guard let field = headers["Content-Type"] else { return nil }
-        // Bytes, because it is asked for several times in a load, and characters are ten times slower.
-        let isSpace: (UInt8) -> Bool = { $0 == 0x20 || 0x09...0x0D ~= $0 }
-        let type = field.utf8.drop(while: isSpace).prefix { $0 != UInt8(ascii: ";") && !isSpace($0) }
-        guard !type.isEmpty else { return nil }
-        let isLowercase = type.allSatisfy { $0 < 0x80 && !(0x41...0x5A).contains($0) }
-        return isLowercase ? String(Substring(type)) : Substring(type).lowercased()
-    }
-}
-
 extension DownloadRequest: CustomStringConvertible {
     /// The method and the URL, without user info, values of its query, and header fields, which may be secrets.
     public var description: String { "\(method) \(url.shortDescription)" }
-}
-
-extension DownloadResponse: CustomStringConvertible {
-    /// The status and the URL, without user info, values of its query, and header fields, which may be secrets.
-    public var description: String { "\(statusCode) from \(url.shortDescription)" }
 }

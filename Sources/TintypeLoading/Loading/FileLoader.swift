@@ -55,7 +55,7 @@ public struct FileLoader: ImageLoading {
         guard url.isFileURL else {
             throw ImageError(
                 .invalidURL, stage: .load, source: url.shortDescription,
-                reason: "not the URL of a local file; load it with an ImageManager")
+                reason: "the URL doesn't name a local file; load it with an ImageManager")
         }
         do throws(ImageError) {
             let limit = FileLoader().maximumBytes.bytes
@@ -91,7 +91,8 @@ public struct FileLoader: ImageLoading {
         let size = Int(status.st_size)
         guard size <= limit else {
             throw ImageError(
-                .bodyTooLarge, stage: .load, reason: "the file has \(ByteCount(size)), the limit is \(ByteCount(limit))"
+                .bodyTooLarge, stage: .load,
+                reason: "the file has \(ByteCount(size)), over the limit of \(ByteCount(limit))"
             )
         }
         let validators = CacheValidators(status)
@@ -121,7 +122,7 @@ public struct FileLoader: ImageLoading {
         request.reportBeginning(expected: size)
         var chunk = Data(count: min(max(size, 1), chunkBytes))
         while true {
-            if isCancelled() { throw ImageError(.cancelled, stage: .load, reason: "cancelled while the file was read") }
+            if isCancelled() { throw ImageError(.cancelled, stage: .load, reason: "canceled while the file was read") }
             let count = chunk.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { throw .unreadable(errno) }
@@ -129,11 +130,11 @@ public struct FileLoader: ImageLoading {
             let start = bytes.count
             guard count <= limit - start else {
                 throw ImageError(
-                    .bodyTooLarge, stage: .load, reason: "the file grew over the limit of \(ByteCount(limit))")
+                    .bodyTooLarge, stage: .load, reason: "the file grew beyond the limit of \(ByteCount(limit))")
             }
             guard chunk.withUnsafeBytes({ bytes.append(UnsafeRawBufferPointer(rebasing: $0[..<count])) }) else {
                 throw ImageError(
-                    .outOfMemory, stage: .load, reason: "there is no memory for a file of \(ByteCount(size))")
+                    .outOfMemory, stage: .load, reason: "there isn't enough memory for a file of \(ByteCount(size))")
             }
             request.report(bytes, from: start, expected: max(size, bytes.count))
         }
@@ -141,7 +142,9 @@ public struct FileLoader: ImageLoading {
         guard data.count >= size else {
             throw ImageError(
                 .incompleteBody, stage: .load,
-                reason: "the file had \(size) bytes, but only \(data.count) could be read: it is being written")
+                reason:
+                    "the file had \(size) bytes, but only \(data.count) could be read; another program may be writing it"
+            )
         }
         guard !data.isEmpty else { throw ImageError(.emptyBody, stage: .load, reason: "the file is empty") }
         return data

@@ -167,7 +167,7 @@ public struct LoadRequest: Sendable {
     /// A loader that limits its concurrent transfers calls this when the turn of the transfer has come, before it starts. A transfer that
     /// has started isn't held up.
     /// - Throws: ``ImageError/Code/cancelled``
-    public func waitForRoom() async throws(ImageError) { try await budget?.waitForRoom(priority: priority) }
+    package func waitForRoom() async throws(ImageError) { try await budget?.waitForRoom(priority: priority) }
 
     /// Reports that bytes are going to arrive.
     package func reportBeginning(expected: Int?) {
@@ -264,8 +264,7 @@ public struct LoadedData: Sendable {
 
     /// The answer without its bytes.
     var response: ResponseHead {
-        ResponseHead(
-            url: url, statusCode: statusCode, mimeType: mimeType, networkProtocol: networkProtocol, headers: headers)
+        ResponseHead(url: url, statusCode: statusCode, networkProtocol: networkProtocol, headers: headers)
     }
 }
 

@@ -98,7 +98,8 @@ extension ImageStream {
             let start = bytes.count
             guard chunk.count <= limit - start else { throw tooLarge(limit) }
             guard bytes.append(chunk) else {
-                throw ImageError(.outOfMemory, stage: .load, reason: "there is no memory for over \(ByteCount(start))")
+                throw ImageError(
+                    .outOfMemory, stage: .load, reason: "there isn't enough memory for more than \(ByteCount(start))")
             }
             request.report(bytes, from: start, expected: expected)
         }
@@ -114,7 +115,7 @@ extension ImageStream {
     }
 
     private func tooLarge(_ limit: Int) -> ImageError {
-        ImageError(.bodyTooLarge, stage: .load, reason: "the loader sends more than the limit of \(ByteCount(limit))")
+        ImageError(.bodyTooLarge, stage: .load, reason: "the loader sent more than the limit of \(ByteCount(limit))")
     }
 }
 

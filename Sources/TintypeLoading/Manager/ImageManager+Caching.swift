@@ -188,7 +188,7 @@ extension ImageManager {
                 do throws(ImageError) {
                     try await removeExpired()
                 } catch {
-                    configuration.logger.warning("expired entries weren't removed: \(error)")
+                    configuration.logger.warning("couldn't remove expired entries: \(error)")
                 }
             }
             await flush()

@@ -47,28 +47,6 @@ public final class ImageTask: Sendable {
         task.withLock { $0 = running }
     }
 
-    /// Creates a task that runs a closure instead of a load, for tests of code that observes tasks.
-    ///
-    /// - Parameters:
-    ///   - request: The request that the task reports.
-    ///   - load: Returns the result. It is called at once; the closure that it receives sends progress and previews to the observers.
-    public convenience init(
-        request: ImageRequest,
-        running load:
-            @escaping @Sendable (_ send: @escaping @Sendable (ImageEvent) -> Void) async throws(ImageError) ->
-            ImageResult
-    ) {
-        self.init(request: request) { _, update async throws(ImageError) in
-            try await load { event in
-                switch event {
-                case .progress(let progress): update(.progress(progress))
-                case .preview(let image): update(.preview(image))
-                case .finished: break  // The result of the closure is the end.
-                }
-            }
-        }
-    }
-
     /// The priority of the load. A change affects work that is already queued.
     public var priority: ImagePriority {
         get { workPriority.value }

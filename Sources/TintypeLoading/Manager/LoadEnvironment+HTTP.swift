@@ -86,7 +86,7 @@ extension LoadEnvironment {
             try await removeAll(ofSource: source)
         } catch {
             configuration.logger.warning(
-                "cached images couldn’t be removed: \(URLDescription.redacted(source)): \(error.reason)")
+                "couldn't remove the cached images of \(URLDescription.redacted(source)): \(error.reason)")
         }
     }
 

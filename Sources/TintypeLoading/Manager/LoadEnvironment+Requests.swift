@@ -88,17 +88,17 @@ extension LoadEnvironment {
         guard request.transformer?.hasEmptyKey != true else {
             throw ImageError(
                 .invalidRequest, stage: .request, source: request.url.shortDescription,
-                reason: "a transformer of the request has an empty key, so that its images can't be told from others")
+                reason: "a transformer of the request has an empty key, so its images can't be told apart")
         }
         guard request.cache.key?.isEmpty != true else {
             throw ImageError(
                 .invalidRequest, stage: .request, source: request.url.shortDescription,
-                reason: "the cache key, or the identifier, of the request is empty")
+                reason: "the cache key or the identifier of the request is empty")
         }
         if let method = request.box?.parts.method, !Self.isToken(method) {
             throw ImageError(
                 .invalidRequest, stage: .request, source: request.url.shortDescription,
-                reason: "the method of the request is no HTTP method: “\(method.prefix(20))”")
+                reason: "the method of the request isn't an HTTP method: “\(method.prefix(20))”")
         }
     }
 

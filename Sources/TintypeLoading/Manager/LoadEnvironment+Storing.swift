@@ -160,7 +160,7 @@ extension LoadEnvironment {
             try await removeAll(ofSource: source)
         } catch {
             configuration.logger.warning(
-                "older variants couldn't be removed: \(URLDescription.redacted(source)): \(error.reason)")
+                "couldn't remove the outdated variants of \(URLDescription.redacted(source)): \(error.reason)")
         }
         let now = self.removals(ofSource: source)
         return now.isOne(after: removals) ? now : nil

@@ -18,7 +18,7 @@ extension LoadEnvironment {
         let trace = LoadTrace(span: configuration.tracer?.startSpan("tintype.load"))
         trace.span?.attributes["tintype.url"] = request.url.shortDescription
         configuration.logger.debug(
-            "The load began",
+            "The load started",
             metadata: ["request": "\(trace.id)", "url": "\(request.url.shortDescription)"])
         return trace
     }
@@ -145,7 +145,7 @@ extension LoadStage {
     fileprivate var message: Logger.Message {
         switch self {
         case .disk: "The disk cache answered"
-        case .load: "The loader delivered"
+        case .load: "The loader delivered the bytes"
         case .decode: "The image was decoded"
         case .transform: "The image was transformed"
         case .encode: "The image was encoded"

@@ -4,13 +4,7 @@ public import FoundationEssentials
 ///
 /// The prefetch continues when this object is released; only ``cancel()`` ends it.
 public final class ImagePrefetch: Sendable {
-    /// An image that could not be prefetched.
-    public struct Failure: Sendable {
-        /// The URL of the image.
-        public var url: URL
-        /// The reason.
-        public var error: ImageError
-    }
+    typealias Failure = (url: URL, error: ImageError)
 
     /// The requests, in their starting order.
     let requests: [ImageRequest]
@@ -34,8 +28,8 @@ public final class ImagePrefetch: Sendable {
     /// single observer. An observer that doesn't keep up receives the latest progress, and always the last.
     public var progress: AsyncStream<PrefetchProgress> { feed.values }
 
-    /// The images that failed so far, without those that were canceled.
-    public var failures: [Failure] { failed.withLock { $0 } }
+    /// The URLs that failed so far, without those that were canceled, each with its error.
+    public var failures: [(url: URL, error: ImageError)] { failed.withLock { $0 } }
 
     /// Waits until all images have ended, also by cancellation. If the calling task is canceled, only the wait ends.
     /// - Returns: the progress at the end of the wait.

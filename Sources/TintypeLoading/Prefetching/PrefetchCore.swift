@@ -154,7 +154,7 @@ final class PrefetchCore: Sendable {
         } catch {
             if error.isCancellation { return .cancelled }
             let prefetch = state.withLock { $0.batches[load.batch]?.prefetch }
-            prefetch?.add(.init(url: load.request.url, error: error))
+            prefetch?.add((url: load.request.url, error: error))
             return .failed
         }
     }

@@ -88,7 +88,7 @@ struct SourceRemovals: Hashable, Sendable {
 
 extension ImageError {
     /// The end of a wait that its caller canceled.
-    static let cancelled = ImageError(.cancelled, stage: .request, reason: "the load was cancelled")
+    static let cancelled = ImageError(.cancelled, stage: .request, reason: "the load was canceled")
     static let waitsForItself = ImageError(
         .invalidRequest, stage: .request,
         reason: "a loader asked its own manager for the image that it was loading, and would have waited for itself")

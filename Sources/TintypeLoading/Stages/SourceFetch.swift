@@ -91,10 +91,12 @@ final class SourceFetch: Sendable {
         guard environment.configuration.networkStatus() != .offline || loaders.isLocal(url) else { throw Self.offline }
         guard !RequestDirectives(request.headers).cacheControl.onlyIfCached || loaders.isLocal(url) else {
             throw ImageError(
-                .notCached, stage: .cache, reason: "no cached image may be used, and the request says “only-if-cached”")
+                .notCached, stage: .cache,
+                reason: "no cached image may be used, and the request allows no other (“only-if-cached”)")
         }
         if let shouldDownload = environment.configuration.shouldDownload, !shouldDownload(url) {
-            throw ImageError(.loadingDisallowed, stage: .request, reason: "the app's policy disallows this URL")
+            throw ImageError(
+                .loadingDisallowed, stage: .request, reason: "the manager's shouldDownload closure disallows this URL")
         }
         guard loaders.canLoad(url) else {
             throw ImageError(
@@ -109,7 +111,7 @@ final class SourceFetch: Sendable {
         if let failure {
             throw ImageError(
                 .recentlyFailed, stage: .request,
-                reason: "failed a short while ago and isn't loaded again yet: \(failure.reason)",
+                reason: "the load failed recently, and the URL isn't loaded again yet: \(failure.reason)",
                 statusCode: failure.statusCode, underlying: failure)
         }
     }
@@ -217,7 +219,8 @@ final class SourceFetch: Sendable {
 extension ImageError {
     fileprivate static func uselessConfirmation(_ statusCode: Int?) -> ImageError {
         ImageError(
-            .badResponse, stage: .load, reason: "the source says that nothing has changed, but wasn't asked that",
+            .badResponse, stage: .load,
+            reason: "the source answered that nothing has changed, although it wasn't asked",
             statusCode: statusCode)
     }
 }

@@ -165,7 +165,6 @@ struct EncodingTests {
             (.avif, "avif.alphaQuality", { $0.avif.alphaQuality = .nan }),
             (.jxl, "jxl.effort", { $0.jxl.effort = 0 }),
             (.jxl, "jxl.distance", { $0.jxl.distance = 16 }),
-            (.heic, "heic.effort", { $0.heic.effort = 10 }),
         ]
         for (format, name, change) in cases where WritableFormats.all.contains(format) {
             let error = try failure { try WritableFormats.encode(source, as: format, change) }

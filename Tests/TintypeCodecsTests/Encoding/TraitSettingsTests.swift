@@ -65,14 +65,6 @@ struct TraitSettingsTests {
     #endif
 
     #if HEIF
-    @Test("HEIC: effort and resolution of color")
-    func heic() throws {
-        let image = try RasterSamples.gradient(64, 64)
-        let plain = try encode(image, .heic) { _ in }
-        #expect(try encode(image, .heic) { $0.heic.effort = 6 } != plain)
-        #expect(try encode(image, .heic) { $0.heic.subsampling = .full } != plain)
-    }
-
     @Test("HEIC holds a thumbnail of 320 pixels, which thumbnails are decoded from", .capability("COD-26"))
     func heicThumbnail() throws {
         let image = try RasterSamples.gradient(480, 360)

@@ -33,16 +33,16 @@ enum FormatSample: String, CaseIterable, CustomTestStringConvertible {
         let png = PNGCoder()
         var coders = ImageCoders([ICOCoder(png: png), BMPCoder(), WebPCoder(), GIFCoder(), png, JPEGCoder()])
         #if AVIF
-        coders = coders.adding(AVIFCoder())
+        coders.add(AVIFCoder())
         #endif
         #if HEIF
-        coders = coders.adding(HEIFCoder())
+        coders.add(HEIFCoder())
         #endif
         #if JXL
-        coders = coders.adding(JXLCoder())
+        coders.add(JXLCoder())
         #endif
         #if TIFF
-        coders = coders.adding(TIFFCoder())
+        coders.add(TIFFCoder())
         #endif
         return coders
     }()

@@ -83,7 +83,7 @@ struct ImageCodersTests {
     @Test("The last added is asked first, and one that fails lets the next try", .capability("COD-05"))
     func fallThrough() throws {
         let coder = DotCoder()
-        let coders = ImageCoders([coder]).adding(Stubborn(code: .corruptImage))
+        let coders = ImageCoders([coder, Stubborn(code: .corruptImage)])
         #expect(try coders.decode(dot, options: DecodeOptions(), context: context).size.width == 5)
         let error = #expect(throws: ImageError.self) {
             try ImageCoders([Stubborn(code: .truncatedImage), Stubborn(code: .corruptImage)])

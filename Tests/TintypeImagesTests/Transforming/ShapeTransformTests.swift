@@ -45,7 +45,7 @@ struct ShapeTransformTests {
             (PixelSize(width: 21, height: 15), 6.5, [.topLeft, .bottomRight], 2.5),
             (PixelSize(width: 9, height: 14), 100, .all, 1), (PixelSize(width: 1, height: 1), 3, .all, 0),
             (PixelSize(width: 1, height: 7), 3, .all, 0.25), (PixelSize(width: 12, height: 12), 0, .all, 1.5),
-            (PixelSize(width: 10, height: 8), 3, .top, 40),
+            (PixelSize(width: 10, height: 8), 3, [.topLeft, .topRight], 40),
         ]
         let color = PixelColor(red: 0.9, green: 0.2, blue: 0.1, alpha: 0.8)
         for one in cases {

@@ -140,7 +140,7 @@ struct TransformInputTests {
             .pad(top: 3, left: 3, bottom: 3, right: 3, color: .black),
             .pad(top: 3), .pad(left: 3), .pad(bottom: 3), .pad(right: 3), .pad(toWidth: 3, height: 3),
             .pad(toWidth: 3, height: 3, anchor: .top), .trim(), .trim(tolerance: 0), .rounded(radius: 4),
-            .rounded(radius: 4, corners: .top), .rounded(radius: 4, borderWidth: 1),
+            .rounded(radius: 4, corners: [.topLeft, .topRight]), .rounded(radius: 4, borderWidth: 1),
             .rounded(radius: 4, borderWidth: 1, borderColor: .white), .circle(), .circle(borderWidth: 1),
             .blur(radius: 4), .blur(radius: 4.0001), .blur(radius: 4, inLinearLight: true), .sharpen(),
             .sharpen(amount: 1), .sharpen(radius: 2), .sharpen(threshold: 0.1), .grayscale(), .grayscale(0.5), .sepia(),

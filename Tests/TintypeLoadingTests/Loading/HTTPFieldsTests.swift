@@ -88,6 +88,6 @@ struct HTTPFieldsTests {
         ])
     func mediaType(field: String, type: String?) throws {
         let url = try #require(URL(string: "https://example.org"))
-        #expect(DownloadResponse(url: url, statusCode: 200, headers: ["Content-Type": field]).mimeType == type)
+        #expect(ResponseHead(url: url, statusCode: 200, headers: ["Content-Type": field]).mimeType == type)
     }
 }

@@ -42,7 +42,7 @@ struct ObservingTests {
         #expect(lines.allSatisfy { $0.level == .debug && $0.metadata["request"] == "\(id)" })
         #expect(Set(lines.compactMap { $0.metadata["stage"] }) == ["disk", "load", "decode", "transform", "store"])
         #expect(lines.filter { $0.metadata["stage"] != nil }.allSatisfy { $0.metadata["duration-ms"] != nil })
-        #expect(lines.first?.message == "The load began" && lines.first?.metadata["url"] == "test:a")
+        #expect(lines.first?.message == "The load started" && lines.first?.metadata["url"] == "test:a")
         #expect(lines.last?.message == "The load succeeded" && lines.last?.metadata["source"] == "network")
         // A hit in memory is not logged.
         _ = try await bench.manager.load(request { $0.transformer = Same() })

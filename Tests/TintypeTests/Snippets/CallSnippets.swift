@@ -127,7 +127,7 @@ struct CallSnippets {
         let banner = try image.transformed(.crop(width: 60, height: 20, position: .smart))
         // snippet.end
         // snippet: call-rounded
-        let card = try image.transformed(.rounded(radius: 12, corners: .top))
+        let card = try image.transformed(.rounded(radius: 12, corners: [.topLeft, .topRight]))
         // snippet.end
         // snippet: call-thumb-hash
         let hash = try ThumbHash(image)  // when a picture is uploaded

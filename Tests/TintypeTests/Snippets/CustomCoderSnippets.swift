@@ -49,7 +49,8 @@ struct BarsCoder: ImageCoder {
 struct ExtendingSnippets {
     @Test("A custom coder reads its own format", .capability("COD-01", "PLG-03"))
     func coder() throws {
-        let coders = ImageCoders.default.adding(BarsCoder())
+        var coders = ImageCoders.default
+        coders.add(BarsCoder())
         let context = ProcessingContext()
         let bytes = Data("bars\u{2}\u{1}\u{9}".utf8)
         let image = try coders.decode(bytes, options: DecodeOptions(), context: context)
@@ -67,7 +68,8 @@ struct ExtendingSnippets {
         let bench = try SnippetBench()
         let (cache, loader) = (try bench.cache(), FixedLoader(data: Data("bars\u{2}\u{1}\u{9}".utf8)))
         // snippet: use-coder
-        let manager = ImageManager(cache: cache, loader: loader, coders: ImageCoders.default.adding(BarsCoder()))
+        let manager = ImageManager(cache: cache, loader: loader)
+        manager.coders.add(BarsCoder())  // for the loads that start afterwards
         // snippet.end
         let image = try await manager.image(for: try #require(URL(string: "https://example.org/a.bars")))
         #expect(image.size == PixelSize(width: 2, height: 1))

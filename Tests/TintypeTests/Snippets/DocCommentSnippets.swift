@@ -189,7 +189,7 @@ struct DocCommentSnippets {
     #if HTTP
     func downloader(url: URL) async throws {
         // snippet: doc-downloader
-        let downloader = ImageDownloader(.init(maximumConcurrentDownloads: 4, order: .lastInFirstOut))
+        let downloader = ImageDownloader(.init(maximumConcurrentDownloads: 4, newestFirst: true))
         let loaded = try await downloader.load(LoadRequest(url: url))
         // snippet.end
         show(loaded)

@@ -176,7 +176,7 @@ struct NetworkSnippets {
         let server = try await OriginServer.start(["/a": OriginResponse(Data([1]))])
         // snippet: network-activity
         let activity = NetworkActivity { isActive in show(isActive) }
-        let downloader = ImageDownloader(.init(observer: activity.observe))
+        let downloader = ImageDownloader(.init(observer: { event in activity.observe(event) }))
         // snippet.end
         _ = try await downloader.load(LoadRequest(url: server.url("/a")))
         #expect(activity.transferCount == 0)

@@ -27,7 +27,9 @@ struct HEIFSequence {
         let movie = MediaBox(type: "moov", contents: moov)
         let boxes = try movie.boxes().filter { $0.type == "trak" }
         guard boxes.count <= Self.maximumTracks else {
-            throw ImageError(.limitExceeded, stage: .decode, reason: "the HEIF file has \(boxes.count) tracks")
+            throw ImageError(
+                .limitExceeded, stage: .decode,
+                reason: "the HEIF file has \(boxes.count) tracks, over the limit of \(Self.maximumTracks)")
         }
         var tracks: [MediaTrack] = []
         for box in boxes { tracks.append(try MediaTrack(box)) }
@@ -38,7 +40,7 @@ struct HEIFSequence {
         guard image.samples.count > 0 else {
             let reason =
                 try movie.first("mvex") == nil
-                ? "the image sequence of the HEIF file is empty" : "HEIF files in fragments are not read"
+                ? "the image sequence of the HEIF file is empty" : "fragmented HEIF files aren't supported"
             throw ImageError(.formatNotEnabled, stage: .decode, reason: reason)
         }
         var alpha: (id: Int, track: HEVCTrack)?
@@ -49,7 +51,7 @@ struct HEIFSequence {
         }
         if let alpha = alpha?.track {
             guard alpha.samples.count == image.samples.count, alpha.aperture.size == image.aperture.size else {
-                throw .corrupt("the transparency of the HEIF file does not fit its image")
+                throw .corrupt("the transparency of the HEIF file doesn't fit its image")
             }
         }
         self.image = image

@@ -43,7 +43,7 @@ struct HEVCConfiguration {
         try forEachUnit(of: sample) { unit throws(ImageError) in
             if pictures == nil { pictures = try HEVCPictureParameters(unit: unit) }
         }
-        guard let pictures else { throw .corrupt("the HEIF file does not say how large its pictures are") }
+        guard let pictures else { throw .corrupt("the HEIF file doesn't say how large its pictures are") }
         return pictures
     }
 

@@ -98,7 +98,7 @@ final class HEVCDecoder {
     // MARK: Errors
 
     private static func missing(_ rank: Int) -> ImageError {
-        .corrupt("the HEIF file is damaged: frame \(rank + 1) of its sequence cannot be decoded")
+        .corrupt("the HEIF file is damaged: frame \(rank + 1) of its sequence can't be decoded")
     }
 
     private static func truncated(_ rank: Int) -> ImageError {

@@ -35,7 +35,7 @@ struct HEVCPictureParameters: Equatable {
         _ = try bits.exponential()
         let chroma = try bits.exponential()
         guard chroma <= 3 else { throw .corrupt("the HEVC pictures have the unknown chroma format \(chroma)") }
-        if chroma == 3, try bits.read(1) == 1 { throw Self.unsupported("planes that are coded apart") }
+        if chroma == 3, try bits.read(1) == 1 { throw Self.unsupported("separately coded planes") }
         let (width, height) = (try bits.exponential(), try bits.exponential())
         // As far as libde265 goes, and more than the levels of HEVC allow.
         guard 1...65_535 ~= width, 1...65_535 ~= height else {
@@ -46,7 +46,7 @@ struct HEVCPictureParameters: Equatable {
         if try bits.read(1) == 1 { for side in 0..<4 { cut[side] = try bits.exponential() } }
         let (across, down) = (chroma == 1 || chroma == 2 ? 2 : 1, chroma == 1 ? 2 : 1)
         size = PixelSize(width: width - across * (cut[0] + cut[1]), height: height - down * (cut[2] + cut[3]))
-        guard !size.isEmpty else { throw .corrupt("the HEVC pictures are cut down to nothing") }
+        guard !size.isEmpty else { throw .corrupt("the cropping of the HEVC pictures leaves no pixels") }
         let depth = (luma: try bits.exponential() + 8, chroma: try bits.exponential() + 8)
         guard depth.luma <= 12, chroma == 0 || depth.luma == depth.chroma else {
             throw Self.unsupported("\(depth.luma) and \(depth.chroma) bits for luma and chroma")
@@ -57,7 +57,7 @@ struct HEVCPictureParameters: Equatable {
     }
 
     private static func unsupported(_ what: String) -> ImageError {
-        ImageError(.formatNotEnabled, stage: .decode, reason: "HEVC pictures with \(what) are not read")
+        ImageError(.formatNotEnabled, stage: .decode, reason: "HEVC pictures with \(what) aren't supported")
     }
 }
 
@@ -109,7 +109,7 @@ private struct BitReader {
         var zeros = 0
         while try bit() == 0 {
             zeros += 1
-            guard zeros <= 32 else { throw .corrupt("a parameter set of the HEVC pictures holds a number without end") }
+            guard zeros <= 32 else { throw .corrupt("a parameter set of the HEVC pictures has an invalid number") }
         }
         return (1 << zeros) - 1 + (try read(zeros))
     }

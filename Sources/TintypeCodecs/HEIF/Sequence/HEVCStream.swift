@@ -103,7 +103,7 @@ final class HEVCStream {
     func releaseNext() { de265_release_next_picture(decoder) }
 
     private static let outOfMemory = ImageError(
-        .outOfMemory, stage: .decode, reason: "libde265 has no memory for the image")
+        .outOfMemory, stage: .decode, reason: "libde265 couldn't allocate memory for the image")
 
     private static func damaged(_ error: de265_error) -> ImageError {
         .corrupt("the HEIF file is damaged (libde265: \(String(cString: de265_get_error_text(error))))")

@@ -18,12 +18,12 @@ struct HEVCTrack {
         guard let box = track.sampleEntry else {
             throw ImageError(
                 .formatNotEnabled, stage: .decode,
-                reason: "the frames of the HEIF file are coded in several ways, which is not read")
+                reason: "the frames of the HEIF file are coded in several ways, which isn't supported")
         }
         guard Self.types.contains(box.type) else {
             throw ImageError(
                 .formatNotEnabled, stage: .decode,
-                reason: "the frames of the HEIF file are coded as '\(box.type)'; sequences are read in HEVC")
+                reason: "the frames of the HEIF file are coded as '\(box.type)'; only HEVC is supported for sequences")
         }
         entry = try VisualSampleEntry(box)
         guard let box = entry.first("hvcC") else { throw .corrupt("the frames of the HEIF file have no configuration") }
@@ -53,7 +53,7 @@ struct HEVCTrack {
         of samples: SampleTable, _ configuration: HEVCConfiguration, _ file: UnsafeRawBufferPointer
     ) throws(ImageError) -> HEVCPictureParameters {
         guard let first = samples.samples.first else {
-            throw .corrupt("the HEIF file does not say how large its frames are")
+            throw .corrupt("the HEIF file doesn't say how large its frames are")
         }
         guard first.bytes.upperBound <= file.count else {
             throw .truncated("the HEIF file ends in the first frame of its sequence")

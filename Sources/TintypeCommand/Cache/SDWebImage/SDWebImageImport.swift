@@ -36,7 +36,7 @@ struct SDWebImageFiles {
             try collect(directory, depth: 0)
         } catch {
             throw ImageError(
-                .cacheUnavailable, stage: .cache, source: directory, reason: "the directory can’t be listed",
+                .cacheUnavailable, stage: .cache, source: directory, reason: "the directory can't be listed",
                 underlying: error)
         }
     }

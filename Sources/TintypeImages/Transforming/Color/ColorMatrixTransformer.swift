@@ -11,7 +11,7 @@ struct ColorMatrixTransformer: ImageTransformer {
 
     func transform(_ image: Image) throws -> Image {
         let check = ParameterCheck("colorMatrix")
-        guard let matrix = ColorMatrix(values) else { throw check.error("count of numbers", values.count, "20") }
+        guard let matrix = ColorMatrix(values) else { throw check.error("number of values", values.count, "20") }
         for (index, value) in values.enumerated() {
             // Larger numbers overflow in single precision.
             try check.check("number in row \(index / 5), column \(index % 5)", value, in: -1e6...1e6)

@@ -14,10 +14,6 @@ public struct ImageCorners: OptionSet, Sendable, Hashable {
     public static let bottomRight = ImageCorners(rawValue: 1 << 2)
     /// The lower left corner.
     public static let bottomLeft = ImageCorners(rawValue: 1 << 3)
-    /// Both upper corners.
-    public static let top: ImageCorners = [.topLeft, .topRight]
-    /// Both lower corners.
-    public static let bottom: ImageCorners = [.bottomLeft, .bottomRight]
     /// All four corners.
-    public static let all: ImageCorners = [.top, .bottom]
+    public static let all: ImageCorners = [.topLeft, .topRight, .bottomRight, .bottomLeft]
 }

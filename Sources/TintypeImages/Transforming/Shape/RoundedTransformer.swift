@@ -84,7 +84,7 @@ extension ImageTransformer where Self == ImageTransformers {
     /// A transformer that rounds the corners of an image, with smooth edges, and draws a border inside its edges.
     ///
     /// ```swift
-    /// let card = try image.transformed(.rounded(radius: 12, corners: .top))
+    /// let card = try image.transformed(.rounded(radius: 12, corners: [.topLeft, .topRight]))
     /// ```
     /// - Parameters:
     ///   - radius: the radius in pixels, limited to half the shorter side.
