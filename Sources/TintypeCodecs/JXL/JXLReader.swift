@@ -57,13 +57,19 @@ final class JXLReader {
     /// The number of bytes of the file that have arrived.
     var byteCount: Int { count }
 
-    /// The Exif and XMP boxes of a file that has boxes; compressed ones are left out.
+    /// The Exif and XMP boxes of a file that has boxes, perhaps compressed (ISO/IEC 18181-2, section 9.5).
     private var metadata: ImageMetadata {
         let file = UnsafeRawBufferPointer(rebasing: bytes[..<count])
         guard file.bigEndian32(at: 0) == 12 else { return ImageMetadata() }
         let boxes = TopLevelBoxes(file)
         func contents(_ type: String) -> Data? {
-            boxes.first(type).flatMap { $0.isComplete ? file.metadataBlock($0.payload) : nil }
+            if let box = boxes.first(type) { return box.isComplete ? file.metadataBlock(box.payload) : nil }
+            // The type of the box that is compressed comes first.
+            let packed = boxes.boxes.first { $0.type == "brob" && file[$0.payload].starts(with: type.utf8) }
+            guard let packed, packed.isComplete else { return nil }
+            return BrotliStream.unpack(
+                UnsafeRawBufferPointer(rebasing: file[packed.payload.dropFirst(4)]),
+                maximumBytes: ImageMetadata.maximumBlockBytes)
         }
         return ImageMetadata(exif: contents("Exif").flatMap(ExifItem.block), xmp: contents("xml "))
     }

@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import TintypeImages
 
 /// Reads XML from the beginning to the end, as far as XMP uses it: elements with attributes, and text.
 ///
@@ -82,24 +83,8 @@ struct XMLTokens {
     /// True if the element that has begun has no contents.
     private var isAtEnd = false
 
-    /// - Parameter document: The document in UTF-8, or in UTF-16, which begins with a byte order mark or with `<`.
-    init(_ document: Data) {
-        switch (document.first, document.dropFirst().first) {
-        case (0xFE, 0xFF), (0x00, 0x3C): bytes = Self.utf8(document, isBigEndian: true)
-        case (0xFF, 0xFE), (0x3C, 0x00): bytes = Self.utf8(document, isBigEndian: false)
-        default: bytes = [UInt8](document)
-        }
-    }
-
-    private static func utf8(_ document: Data, isBigEndian: Bool) -> [UInt8] {
-        let units = document.withUnsafeBytes { bytes in
-            (0..<bytes.count / 2).map { index -> UInt16 in
-                let unit = bytes.loadUnaligned(fromByteOffset: index * 2, as: UInt16.self)
-                return isBigEndian ? UInt16(bigEndian: unit) : UInt16(littleEndian: unit)
-            }
-        }
-        return Array(String(decoding: units, as: UTF16.self).utf8)
-    }
+    /// - Parameter document: The document in UTF-8, or in an encoding that its first bytes show.
+    init(_ document: Data) { bytes = XMLEncoding(document)?.utf8(document) ?? [UInt8](document) }
 
     /// Returns the next token; `nil` at the end.
     mutating func next() -> Token? {

@@ -13,8 +13,9 @@ public import TintypeImages
 /// - Nothing outside the bytes is read, except system fonts if a document does not embed its fonts. Scripts and actions are not
 ///   run.
 /// - A document that needs a password causes ``ImageError/Code/corruptImage`` with an appropriate reason. A truncated document
-///   causes ``ImageError/Code/truncatedImage``; with ``DecodeOptions/allowsPartialImage``, its page is drawn as far as
-///   possible.
+///   causes ``ImageError/Code/truncatedImage``, and a page with fonts that refer to themselves ``ImageError/Code/corruptImage``; with
+///   ``DecodeOptions/allowsPartialImage``, the page is drawn as far as possible.
+/// - A document whose end is missing or damaged is drawn if its trailer follows all of its objects.
 /// - Poppler decodes images on the page completely, even for a small page. The limits on pixels and the decode budget
 ///   do not apply to them. Poppler's own limit is 2 GiB for an image. Draw documents from untrusted sources in a process with
 ///   limited memory.
@@ -46,11 +47,11 @@ public struct PDFCoder: ImageCoder {
         let reservation = try context.reserve(output: size, isCopied: false, source: size, bitmaps: 0)
         defer { reservation.release() }
         try context.checkCancellation()
-        let pixels = try page.draw(size, context: context)
+        let (pixels, isPartial) = try page.draw(size, allowsPartial: options.allowsPartialImage, context: context)
         try context.checkCancellation()
         var properties = page.info.properties(options)
         properties.isVector = true
-        properties.isPartial = page.isCut
+        properties.isPartial = page.isCut || isPartial
         return Image(pixels: pixels, properties: properties)
     }
 }

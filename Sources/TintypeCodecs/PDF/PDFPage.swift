@@ -6,7 +6,7 @@ internal import TintypeImages
 /// A page of a PDF document.
 final class PDFPage {
     let info: ImageInfo
-    /// True if the document's end is missing.
+    /// True if the document's end is missing, and objects with it.
     let isCut: Bool
     /// In points.
     let width: Double
@@ -21,9 +21,11 @@ final class PDFPage {
                 .limitExceeded, stage: .decode,
                 reason: "the PDF has \(ByteCount(data.count)), over the limit of \(ByteCount(PDFCoder.maximumBytes))")
         }
-        isCut = !Self.hasEnd(data)
-        guard options.allowsPartialImage || !isCut else { throw .truncated("the PDF ends too early") }
-        document = try Self.open(data)
+        let hasEnd = Self.hasEnd(data)
+        isCut = !hasEnd && !Self.endsInTrailer(data)
+        let truncation = ImageError.truncated("the PDF ends too early")
+        guard options.allowsPartialImage || !isCut else { throw truncation }
+        document = try Self.open(data, damage: hasEnd ? nil : truncation)
         let page: OpaquePointer?
         let count = Int(poppler_document_get_n_pages(document))
         do throws(ImageError) {
@@ -36,7 +38,7 @@ final class PDFPage {
         }
         guard let page else {
             g_object_unref(UnsafeMutableRawPointer(document))
-            throw .corrupt("the PDF has no page that can be read")
+            throw hasEnd ? .corrupt("the PDF has no page that can be read") : truncation
         }
         self.page = page
         var (width, height) = (0.0, 0.0)
@@ -64,32 +66,42 @@ final class PDFPage {
             guard bytes.places(of: "/Linearized", before: 1_024).next() != nil else {
                 return bytes.places(of: "%%EOF").next() != nil || bytes.places(of: "startxref").next() != nil
             }
-            guard let end = Array(bytes.places(of: "startxref")).last else { return false }
+            guard let end = bytes.lastPlace(of: "startxref") else { return false }
             let number = bytes[(end + 9)...].drop { $0 <= 0x20 }.prefix { (0x30...0x39).contains($0) }
             return number.contains { $0 != 0x30 }
         }
     }
 
-    private static func open(_ data: Data) throws(ImageError) -> OpaquePointer {
+    /// Returns true if a trailer follows all objects. Poppler needs it to find the pages, and can do without what should follow: it looks
+    /// for the objects. A document for the web has a trailer at its beginning, too.
+    private static func endsInTrailer(_ data: Data) -> Bool {
+        data.withUnsafeBytes { bytes in
+            bytes.lastPlace(of: "trailer").map { bytes.places(of: "obj", from: $0).next() == nil } ?? false
+        }
+    }
+
+    /// - Parameter damage: The error for a document that Poppler calls damaged; `nil` for one that says so.
+    private static func open(_ data: Data, damage: ImageError?) throws(ImageError) -> OpaquePointer {
         // Poppler's document keeps the bytes; they are copied, since it may outlive the caller's.
         let bytes = data.withUnsafeBytes { g_bytes_new($0.baseAddress, gsize($0.count)) }
         defer { g_bytes_unref(bytes) }
         var error: UnsafeMutablePointer<GError>?
-        guard let document = poppler_document_new_from_bytes(bytes, nil, &error) else { throw failure(error) }
-        return document
-    }
-
-    private static func failure(_ error: UnsafeMutablePointer<GError>?) -> ImageError {
-        guard let error = GLibError(taking: error) else { return .corrupt("the PDF can't be read") }
+        if let document = poppler_document_new_from_bytes(bytes, nil, &error) { return document }
+        guard let error = GLibError(taking: error) else { throw .corrupt("the PDF can't be read") }
         if error.domain == poppler_error_quark(), error.code == Int32(POPPLER_ERROR_ENCRYPTED.rawValue) {
-            return .corrupt("the PDF is encrypted, and needs a password")
+            throw .corrupt("the PDF is encrypted, and needs a password")
         }
-        return .corrupt("the PDF is damaged (Poppler: \(error.message))")
+        throw damage ?? .corrupt("the PDF is damaged (Poppler: \(error.message))")
     }
 
     /// Draws the whole page at a size.
-    func draw(_ size: PixelSize, context: ProcessingContext) throws(ImageError) -> PixelBuffer {
-        try CairoCanvas.draw("PDF", (width, height), at: size, paper: true, pool: context.pool) { cairo in
+    /// - Parameter allowsPartial: True to return the part of the page that cairo can draw.
+    func draw(
+        _ size: PixelSize, allowsPartial: Bool, context: ProcessingContext
+    ) throws(ImageError) -> (pixels: PixelBuffer, isPartial: Bool) {
+        try CairoCanvas.draw(
+            "PDF", (width, height), at: size, paper: true, allowsPartial: allowsPartial, pool: context.pool
+        ) { cairo in
             poppler_page_render(page, cairo)
             return nil
         }
@@ -98,10 +110,12 @@ final class PDFPage {
 
 extension UnsafeRawBufferPointer {
     /// The offsets of a word, one after the other.
-    /// - Parameter end: only what begins before counts.
-    fileprivate func places(of word: String, before end: Int = .max) -> AnyIterator<Int> {
+    /// - Parameters:
+    ///   - start: The offset of the first byte that is looked at.
+    ///   - end: only what begins before counts.
+    fileprivate func places(of word: String, from start: Int = 0, before end: Int = .max) -> AnyIterator<Int> {
         let word = Array(word.utf8)
-        var next = 0
+        var next = start
         return AnyIterator {
             while let place = firstIndex(of: word[0], from: next), place < end, place + word.count <= count {
                 next = place + 1
@@ -110,5 +124,7 @@ extension UnsafeRawBufferPointer {
             return nil
         }
     }
+
+    fileprivate func lastPlace(of word: String) -> Int? { places(of: word).reduce(nil) { $1 } }
 }
 #endif

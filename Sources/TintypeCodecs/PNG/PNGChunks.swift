@@ -26,9 +26,8 @@ struct PNGChunks {
     private(set) var codePoints: CodePoints?
     /// The chunk of the profile, whole.
     private var profileChunk: Range<Int>?
-    private(set) var exif: Data?
-    private(set) var xmp: Data?
-    private var hasXMP = false
+    private(set) var metadata = ImageMetadata()
+    private var textKinds: Set<PNGText.Kind> = []
     private(set) var orientation = Orientation.up
     /// The bytes of the chunks that say how the data of any frame is to be read, whole: `tRNS`, and the `PLTE` of indexed colors.
     private(set) var sharedChunks: [Range<Int>] = []
@@ -67,6 +66,7 @@ struct PNGChunks {
         var animation = PNGAnimation.Parser(canvas: header.size)
         var offset = 8
         var previous = ChunkType.ihdr
+        var rawProfiles = ImageMetadata()
         while let length = bytes.bigEndian32(at: offset), offset + 8 <= bytes.count {
             let payload = offset + 8..<offset + 8 + length
             let type = Self.type(bytes, offset)
@@ -78,7 +78,7 @@ struct PNGChunks {
                 break
             }
             let next = payload.upperBound + 4
-            read(type, payload, of: bytes)
+            read(type, payload, of: bytes, rawProfiles: &rawProfiles)
             animation.read(type, payload, of: bytes)
             if type == .plte, !header.isIndexed {
                 hasSuggestedPalette = true
@@ -94,7 +94,11 @@ struct PNGChunks {
                 break
             }
         }
-        orientation = Orientation(exif: exif, xmp: xmp)
+        // The chunks that are made for a block come first.
+        metadata.exif = metadata.exif ?? rawProfiles.exif
+        metadata.xmp = metadata.xmp ?? rawProfiles.xmp
+        (metadata.iptc, metadata.iptcDigest) = (rawProfiles.iptc, rawProfiles.iptcDigest)
+        orientation = Orientation(exif: metadata.exif, xmp: metadata.xmp)
         self.animation = animation.finish(isComplete: isComplete)
     }
 
@@ -106,7 +110,9 @@ struct PNGChunks {
         return PNGProfile.read(bytes[contents], isGray: header.isGray)
     }
 
-    private mutating func read(_ type: ChunkType, _ payload: Range<Int>, of bytes: UnsafeRawBufferPointer) {
+    private mutating func read(
+        _ type: ChunkType, _ payload: Range<Int>, of bytes: UnsafeRawBufferPointer, rawProfiles: inout ImageMetadata
+    ) {
         switch type {
         case .idat: hasPixelData = true
         // An animation without frames doesn't count.
@@ -123,14 +129,20 @@ struct PNGChunks {
             // A name in Latin-1, then a zero.
             let name = bytes[payload].prefix(79).prefix { $0 != 0 }
             profileName = String(decoding: name.map { UInt16($0) }, as: UTF16.self)
-        case .exif where exif == nil:
+        case .exif where metadata.exif == nil:
             // Some writers put the signature of JPEG's segment before the block.
             let block = bytes[payload].starts(with: "Exif\0\0".utf8) ? payload.dropFirst(6) : payload
-            exif = bytes.metadataBlock(block)
-        case .itxt where !hasXMP, .ztxt where !hasXMP, .text where !hasXMP:
-            // Only a single profile is read: to inflate many would take time.
-            hasXMP = PNGText.isXMP(payload, of: bytes)
-            if hasXMP { xmp = PNGText.xmp(type, payload, of: bytes) }
+            metadata.exif = bytes.metadataBlock(block)
+        case .itxt, .ztxt, .text:
+            // Only the first of a kind is read: to inflate many would take time.
+            guard let text = PNGText(type, payload, of: bytes), textKinds.insert(text.kind).inserted else { break }
+            if text.kind == .xmp {
+                metadata.xmp = text.contents(of: bytes, maximumBytes: ImageMetadata.maximumBlockBytes)
+            } else if let digits = text.contents(of: bytes, maximumBytes: PNGRawProfile.maximumTextBytes),
+                let block = PNGRawProfile.block(digits)
+            {
+                rawProfiles.read(rawProfile: block, text.kind)
+            }
         default: break
         }
     }

@@ -50,7 +50,7 @@ extension PNGChunks {
         var info = ImageInfo(
             format: .png, size: header.size, orientation: orientation, hasAlpha: hasAlpha,
             bitsPerComponent: bitsPerComponent, colorProfile: profileName, isComplete: isComplete)
-        info.metadata = ImageMetadata(exif: exif, xmp: xmp)
+        info.metadata = metadata
         if let animation {
             info.frameCount = animation.frames.count
             info.loopCount = animation.loopCount

@@ -90,7 +90,7 @@ final class SVGDocument {
             var error: UnsafeMutablePointer<GError>?
             guard rsvg_handle_render_document(handle, cairo, &viewport, &error) == 0 else { return nil }
             return Self.failure(error, nil)
-        }
+        }.pixels
     }
 
     private static func failure(_ error: UnsafeMutablePointer<GError>?, _ data: Data?) -> ImageError {

@@ -41,9 +41,11 @@ struct SVGLimits {
         }
     }
 
-    /// The text of a document, which may be compressed.
+    /// The text of a document, which may be compressed. libxml2 wouldn't know all of the encodings, and would believe a declaration that
+    /// names another one.
     static func markup(of data: Data) throws(ImageError) -> Data {
-        GzipFile.isOne(data) ? try GzipFile.unpack(data, maximumBytes: SVGCoder.maximumBytes) : data
+        let text = GzipFile.isOne(data) ? try GzipFile.unpack(data, maximumBytes: SVGCoder.maximumBytes) : data
+        return XMLEncoding(text).map { Data($0.utf8(text)) } ?? text
     }
 
     /// The memory that an image inside the document takes when it is decoded, and the elements that it draws.

@@ -11,12 +11,13 @@ enum CairoCanvas {
     /// - Parameters:
     ///   - name: the name of the drawing, for messages.
     ///   - paper: true if the pixels are initially white instead of clear.
+    ///   - allowsPartial: true to return what was drawn before cairo failed.
     ///   - draw: draws in the units of the picture, which are scaled to the pixels; an error of its own goes first.
     /// - Throws: ``ImageError/Code/limitExceeded`` for a size that cairo cannot draw.
     static func draw(
         _ name: String, _ picture: (width: Double, height: Double), at size: PixelSize, paper: Bool = false,
-        pool: PixelBufferPool, _ draw: (OpaquePointer) -> ImageError?
-    ) throws(ImageError) -> PixelBuffer {
+        allowsPartial: Bool = false, pool: PixelBufferPool, _ draw: (OpaquePointer) -> ImageError?
+    ) throws(ImageError) -> (pixels: PixelBuffer, isPartial: Bool) {
         guard max(size.width, size.height) <= maximumSide else {
             throw ImageError(.limitExceeded, stage: .decode, reason: "cairo can't draw \(size) pixels")
         }
@@ -41,17 +42,21 @@ enum CairoCanvas {
         cairo_surface_finish(surface)
         cairo_surface_destroy(surface)
         if let failure { throw failure }
-        guard status == CAIRO_STATUS_SUCCESS else {
-            let reason = "the \(name) can't be drawn (cairo: \(String(cString: cairo_status_to_string(status))))"
+        guard status == CAIRO_STATUS_SUCCESS || allowsPartial else {
+            let message = "(cairo: \(String(cString: cairo_status_to_string(status))))"
+            // Glyphs that draw each other ask for sizes that no memory has, and cairo doesn't tell the two apart.
             throw status == CAIRO_STATUS_NO_MEMORY
-                ? ImageError(.outOfMemory, stage: .decode, reason: reason) : .corrupt(reason)
+                ? ImageError(
+                    .outOfMemory, stage: .decode,
+                    reason: "the \(name) takes too much memory, or has parts that draw each other \(message)")
+                : .corrupt("the \(name) is damaged, and can't be drawn to its end \(message)")
         }
         for y in 0..<size.height {
             swapRedAndBlue(buffer.row(y), count: size.width)
             // Rounding in cairo lets colors of turned patterns exceed alpha by 1.
             Premultiplication.clamp(buffer.row(y), count: size.width, format: .rgba8)
         }
-        return buffer.freeze()
+        return (buffer.freeze(), status != CAIRO_STATUS_SUCCESS)
     }
 
     /// A size in pixels that holds a picture, rounded up; empty for a picture without a sensible size.

@@ -18,8 +18,9 @@ extension ImageFormat {
             self = format
             return
         }
-        let head = [UInt8](data.prefix(Self.sniffedBytes))
-        guard let format = Self.isoMedia(head) ?? Self.document(head) ?? Self.markup(head) else { return nil }
+        let head = data.prefix(Self.sniffedBytes)
+        let bytes = [UInt8](head)
+        guard let format = Self.isoMedia(bytes) ?? Self.document(bytes) ?? Self.markup(head) else { return nil }
         self = format
     }
 
@@ -103,8 +104,9 @@ extension ImageFormat {
     }
 
     /// Recognizes SVG: its root element is `svg`, with any prefix, after a byte order mark, a declaration, comments and a document type.
-    private static func markup(_ head: [UInt8]) -> ImageFormat? {
-        var text = inUTF8(head)[...]
+    private static func markup(_ head: Data) -> ImageFormat? {
+        var text = (XMLEncoding(head)?.utf8(head) ?? [UInt8](head))[...]
+        if text.starts(with: [0xEF, 0xBB, 0xBF]) { text = text.dropFirst(3) }
         let isWhole = head.count < sniffedBytes
         while true {
             text = text.drop { $0 == 0x20 || (0x09...0x0D).contains($0) }
@@ -128,18 +130,6 @@ extension ImageFormat {
             }
             guard let range = text.firstRange(of: Array(end.utf8)) else { return isWhole ? nil : .svg }
             text = text[range.upperBound...]
-        }
-    }
-
-    /// Text without its byte order mark. Of UTF-16, only characters of ASCII are right, which names and signs of markup consist of.
-    private static func inUTF8(_ head: [UInt8]) -> [UInt8] {
-        if head.starts(with: [0xEF, 0xBB, 0xBF]) { return Array(head.dropFirst(3)) }
-        let isLittle = head.starts(with: [0xFF, 0xFE]) || head.starts(with: [0x3C, 0x00])
-        guard isLittle || head.starts(with: [0xFE, 0xFF]) || head.starts(with: [0x00, 0x3C]) else { return head }
-        let first = head[0] == 0xFF || head[0] == 0xFE ? 2 : 0
-        return stride(from: first, to: head.count - 1, by: 2).map { place in
-            let (low, high) = isLittle ? (head[place], head[place + 1]) : (head[place + 1], head[place])
-            return high == 0 ? low : 0x3F
         }
     }
 }

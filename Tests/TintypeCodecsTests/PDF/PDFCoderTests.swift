@@ -128,6 +128,51 @@ struct PDFCoderTests {
         #expect(image.isPartial && image.pixels[2, 2] == red)
     }
 
+    @Test("A document without its end is drawn if its trailer follows all objects")
+    func endless() throws {
+        let whole = SamplePDF("/MediaBox [0 0 20 10]", SamplePDF.halves).data
+        let trailer = try #require(whole.firstRange(of: Data("/Root 1 0 R".utf8))).upperBound
+        for count in 1...whole.count {
+            let cut = Data(whole.prefix(count))
+            if count < trailer {
+                expectCode(.truncatedImage) { try coder.decode(cut) }
+            } else {
+                let image = try coder.decode(cut)
+                #expect(!image.isPartial && image.pixels[2, 2] == red && image.pixels[15, 2] == blue)
+                #expect(try coder.info(cut).isComplete)
+            }
+        }
+        // Damage in place of the end.
+        let damaged = whole.prefix(trailer) + Data("/ID [<904e\u{80}".utf8)
+        #expect(try coder.decode(Data(damaged)).pixels[2, 2] == red)
+        // Objects behind the trailer, as in a document for the web: more of them may be missing.
+        let behind = Data(whole.prefix(trailer)) + Data(" >>\n9 0 obj\n<< >>\nendobj\n".utf8)
+        expectCode(.truncatedImage) { try coder.decode(behind) }
+        let partial = try coder.decode(behind) { $0.allowsPartialImage = true }
+        #expect(partial.isPartial && partial.pixels[2, 2] == red)
+    }
+
+    @Test("A font whose glyph draws itself is damage, and the page is drawn up to it on demand")
+    func glyphCircle() throws {
+        let glyph = "1000 0 d0 0 1 0 rg 0 0 500 1000 re f BT /F 500 Tf (a) Tj ET"
+        let data = SamplePDF(
+            "/MediaBox [0 0 20 20] /Resources << /Font << /F 5 0 R >> >>",
+            "1 0 0 rg 0 0 10 10 re f BT /F 10 Tf 10 0 Td (a) Tj ET 0 0 1 rg 0 10 20 10 re f",
+            extra: [
+                (
+                    """
+                    << /Type /Font /Subtype /Type3 /FontBBox [0 0 1000 1000] /FontMatrix [.001 0 0 .001 0 0] \
+                    /FirstChar 97 /LastChar 97 /Widths [1000] /Encoding << /Type /Encoding /Differences [97 /a] >> \
+                    /CharProcs << /a 6 0 R >> /Resources << /Font << /F 5 0 R >> >> >>
+                    """, nil
+                ), ("<< /Length \(glyph.utf8.count) >>", glyph),
+            ]
+        ).data
+        expectCode(.corruptImage) { try coder.decode(data) }
+        let image = try coder.decode(data) { $0.allowsPartialImage = true }
+        #expect(image.isPartial && image.pixels[5, 15] == red)
+    }
+
     @Test("Circles of pages and forms end, and documents without a page are refused")
     func circles() throws {
         var circle = SamplePDF("/MediaBox [0 0 20 10]", SamplePDF.halves)

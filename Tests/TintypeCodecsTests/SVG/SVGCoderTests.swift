@@ -104,18 +104,15 @@ struct SVGCoderTests {
     }
 
     @Test(
-        "Compressed documents, those in UTF-16, with a prefix, and behind a long comment are drawn",
+        "Compressed documents, with a prefix, and behind a long comment are drawn",
         .capability("COD-53"))
     func forms() throws {
         let plain = svg("width='20' height='10'", halves)
         let prefixed =
             "<s:svg xmlns:s='http://www.w3.org/2000/svg' width='20' height='10'><s:rect width='20' height='10' fill='#f00'/></s:svg>"
-        let utf16 =
-            Data([0xFF, 0xFE])
-            + Data(String(decoding: plain, as: UTF8.self).utf16.flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] })
         let long = "<!-- " + String(repeating: "x", count: 9_000) + " -->"
         let coders = ImageCoders([coder])
-        for data in [gzip(plain), Data(prefixed.utf8), utf16, Data(long.utf8) + plain] {
+        for data in [gzip(plain), Data(prefixed.utf8), Data(long.utf8) + plain] {
             let image = try coders.decode(data, options: DecodeOptions())
             #expect(image.size == PixelSize(width: 20, height: 10) && image.pixels[2, 2] == red)
         }
@@ -125,6 +122,44 @@ struct SVGCoderTests {
         )
         #expect(try coder.info(embedded).size.width == 20)
     }
+
+    @Test(
+        "Documents in UTF-16 and UTF-32 are drawn, with and without a byte order mark, whatever encoding they declare",
+        .capability("COD-53"), arguments: [2, 4], [true, false])
+    func encodings(bytesPerUnit: Int, isBigEndian: Bool) throws {
+        let markup = String(decoding: svg("width='20' height='10'", halves + "<!-- 🚋 -->"), as: UTF8.self)
+        func encoded(_ text: String) -> Data {
+            let units = bytesPerUnit == 2 ? text.utf16.map { Int($0) } : text.unicodeScalars.map { Int($0.value) }
+            return units.reduce(into: Data()) {
+                $0 += isBigEndian ? ByteBuilder.big($1, bytesPerUnit) : ByteBuilder.little($1, bytesPerUnit)
+            }
+        }
+        let coders = ImageCoders([coder])
+        let declaration = "<?xml version='1.0' encoding='UTF-\(bytesPerUnit * 8)'?>"
+        for start in ["", "\u{FEFF}", "<?xml version='1.0'?>\n", declaration, "\u{FEFF}" + declaration] {
+            let document = encoded(start + markup)
+            for data in [document, gzip(document), document + Data([0x0A])] {
+                let image = try coders.decode(data, options: DecodeOptions())
+                #expect(image.size == PixelSize(width: 20, height: 10) && image.pixels[2, 2] == red)
+            }
+            // Of an element that isn't closed, the end is missing.
+            let end = document.count - encoded("</svg>").count
+            for count in (end - 9)...end { expectCode(.truncatedImage) { try coder.decode(document.prefix(count)) } }
+        }
+        // No character of Unicode.
+        let damaged = encoded("\u{FEFF}<svg ") + Data(repeating: 0xD8, count: 8) + encoded(markup)
+        #expect(throws: ImageError.self) { try coder.decode(damaged) }
+        // Limits see what is drawn.
+        let many = encoded("\u{FEFF}" + String(decoding: svg("width='20' height='10'", Self.repeated), as: UTF8.self))
+        expectCode(.limitExceeded) { try coder.info(many) }
+    }
+
+    /// Elements that draw each other, more than 10 million in all.
+    private static let repeated =
+        "<g id='g0'><rect width='1' height='1'/></g>"
+        + (1...7).map { level in
+            "<g id='g\(level)'>" + String(repeating: "<use xlink:href='#g\(level - 1)'/>", count: 10) + "</g>"
+        }.joined()
 
     @Test("Compressed documents keep the limit of bytes, and damage in them is an error")
     func compressionLimits() throws {
