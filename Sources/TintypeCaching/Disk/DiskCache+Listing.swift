@@ -47,10 +47,9 @@ extension DiskCache {
     /// read, and is gone when the entry is. Waits until all earlier stores are on disk. Does not count as use.
     /// - Parameter key: the key.
     public func path(forKey key: ImageKey) async -> String? {
-        let path = try? await inOrder(EntryName(key)) { store -> String? in
+        try? await perform(inTurnOf: order.begin(EntryName(key))) { store in
             store.validName(forKey: key).map { "\(store.path)/\($0.path)" }
         }
-        return path ?? nil
     }
 
     /// Reads every entry, and discards damaged entries.
@@ -62,14 +61,10 @@ extension DiskCache {
         guard try await perform(on: upkeep, { store throws(ImageError) in try store.directoryForRemoving() }) != nil
         else { return (checked, damaged) }
         for folder in 0..<EntryName.folders {
-            let (read, stale) = try await perform(on: upkeep) { store in store.verify(folder: folder) }
+            let (read, keys) = try await perform(on: upkeep) { store in store.verify(folder: folder) }
             checked += read
-            for (file, key) in stale {
-                damaged.append(key)
-                removeLater(file)
-            }
+            damaged += keys
         }
-        await drain()
         return (checked, damaged)
     }
 }
@@ -88,7 +83,7 @@ extension DiskStore {
     }
 
     func listings(ofSource source: String) -> [DiskCache.Listing] {
-        guard let directory = openDirectory(), let names = try? names(ofSource: source, in: directory) else {
+        guard let directory = openDirectory(), let names = try? directory.names(ofSource: source) else {
             return []
         }
         return names.compactMap { listing($0, of: source, in: directory) }.sorted { $0.cursor < $1.cursor }

@@ -74,22 +74,16 @@ extension DiskStore {
         return name
     }
 
-    /// The names of all entries of a source: the source's folder knows them all.
-    func names(ofSource source: String, in directory: OpenDirectory) throws(FileError) -> [EntryName] {
-        let original = EntryName(source: source)
-        return try directory.names(inFolder: original.folder, ofSource: original.source)
-    }
-
-    /// Reads all files of a folder completely.
-    func verify(folder: Int) -> (checked: CacheUsage, damaged: [(StaleFile, ImageKey)]) {
-        var (checked, damaged) = (CacheUsage(), [(StaleFile, ImageKey)]())
+    /// Reads all files of a folder completely, and removes those that are damaged.
+    func verify(folder: Int) -> (checked: CacheUsage, damaged: [ImageKey]) {
+        var (checked, damaged) = (CacheUsage(), [ImageKey]())
         guard let directory = openDirectory() else { return (checked, damaged) }
         for name in (try? directory.names(inFolder: folder)) ?? [] {
-            guard let (_, status, contents) = (try? directory.read(name, for: nil)) ?? nil else { continue }
+            guard let (_, status, contents) = try? directory.read(name, for: nil) else { continue }
             checked += CacheUsage(entries: 1, bytes: status.allocatedSize)
             guard case .damaged = contents else { continue }
-            let key = directory.description(of: name)?.0.key ?? ImageKey(source: name.path)
-            damaged.append((StaleFile(name: name, status: status, isDamaged: true), key))
+            damaged.append(directory.description(of: name)?.0.key ?? ImageKey(source: name.path))
+            remove(StaleFile(name: name, status: status, isDamaged: true))
         }
         return (checked, damaged)
     }

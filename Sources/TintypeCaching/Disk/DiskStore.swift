@@ -20,12 +20,14 @@ final class DiskStore: Sendable {
     /// ``EvictionHand/renewalAge``, which each read needs without a lock.
     let renewalAge = Atomic(EvictionHand().renewalAge)
     /// The end of the names of files that this cache is writing.
-    let writer = WriterName()
+    private let writer = WriterName()
     let directory = Lock<OpenDirectory?>(nil)
     /// For the thread that prepares the directory.
     private let preparation = Lock(())
     /// The time of the latest store, in microseconds since 1970.
     private let lastStore = Lock(Int64.min)
+    /// The time when the sizes were last written or read.
+    let lastSave = Atomic(Int64.min)
     private let now: @Sendable () -> Date
     private let faults: FileFaults?
     private let log: @Sendable (String) -> Void
@@ -98,8 +100,8 @@ final class DiskStore: Sendable {
                 throw failure(error, .cacheUnavailable)
             }
             if !isOurs {
-                throw unavailable(
-                    reason ?? "its folder `entries` belongs to another program; use another directory")
+                let foreign = "its folder `entries` belongs to another program; use another directory"
+                throw failure(.cacheUnavailable, reason ?? foreign)
             }
             tag(opened)
             restoreSizes(in: opened)
@@ -109,9 +111,13 @@ final class DiskStore: Sendable {
         }
     }
 
+    /// The directory that was prepared for writing. It is forgotten if the path leads to another one, or none, by now, or it may not be
+    /// written to any more.
     var preparedDirectory: OpenDirectory? {
         guard let known = directory.withLock({ $0 }), known.isPrepared.load(ordering: .acquiring) else { return nil }
-        return known
+        if known.isCurrent { return known }
+        forget(known)
+        return nil
     }
 
     /// Lets the next store open and prepare the directory again.
@@ -122,11 +128,6 @@ final class DiskStore: Sendable {
             return true
         }
         if isKnown { hand.withLock { $0.areSizesKnown = false } }
-    }
-
-    /// Forgets the directory if the path leads to another one, or none, by now, or it may not be written to any more.
-    func checkDirectory() {
-        if let open = directory.withLock({ $0 }), !open.isCurrent || open.reasonAgainstWriting != nil { forget(open) }
     }
 
     func close() { if let open = directory.withLock({ $0 }) { forget(open) } }
@@ -149,7 +150,7 @@ final class DiskStore: Sendable {
     private func tag(_ directory: OpenDirectory) {
         let name = "CACHEDIR.TAG"
         guard limits.withLock({ $0.isExcludedFromBackup }) else {
-            try? directory.remove(name)
+            _ = try? directory.remove(name)
             return
         }
         guard (try? directory.exists(name)) == false else { return }
@@ -174,25 +175,33 @@ final class DiskStore: Sendable {
             for: entry, key: key, keepsCompleteURL: configuration.keepsCompleteURLs, stored: time,
             codec: payloadCodec?.identifier)
         let size = FileStatus.allocatedSize(entry.data.count + trailer.count)
-        try check(key, size: size, beside: trailer.count, configuration.capacity)
-        // If it was moved away, others look where it was.
-        if let known = preparedDirectory, !known.isCurrent { forget(known) }
-        var attempts = 0
-        var hasFreed = false
+        let reason: String? =
+            if trailer.count > EntryFile.maximumDescription {
+                "the data beside the image takes \(ByteCount(trailer.count)), more than \(ByteCount(EntryFile.maximumDescription))"
+            } else if size > configuration.capacity.bytes {
+                "the entry takes \(ByteCount(size)), more than the capacity of the whole disk cache, \(configuration.capacity)"
+            } else {
+                nil
+            }
+        if let reason { throw ImageError(.cacheWriteFailed, stage: .cache, source: key.source, reason: reason) }
+        var (attempts, hasFreed) = (0, false)
         while true {
             attempts += 1
             let directory = try directoryForWriting()
             try keepFree(configuration.minimumFreeSpace, after: size, in: directory)
             do throws(FileError) {
                 try write(EntryName(key), (entry.data, trailer), time: time, size: size, in: directory)
-                return counters.withLock { $0.stores += 1 }
+                counters.withLock { $0.stores += 1 }
+                // A clock that was set back counts.
+                if (time &- lastSave.load(ordering: .relaxed)).magnitude > Self.saveInterval { saveSizes() }
+                return
             } catch {
                 if error.isDiskFull, configuration.minimumFreeSpace.bytes > 0, !hasFreed {
                     // Files, or the user's quota, may have run out, which the free space doesn't tell.
                     hasFreed = true
                     evict(in: directory, freeing: max(size, min(usage.bytes / 20, 1 << 20)))
                     // Where files have run out, folders take them, too.
-                    for folder in 0..<EntryName.folders { try? directory.removeDirectory(EntryName.folderPath(folder)) }
+                    for folder in 0..<EntryName.folders { directory.removeFolder(EntryName.folderPath(folder)) }
                 } else {
                     guard error.isMissing, attempts < 8 else { throw failure(error, .cacheWriteFailed) }
                     // The directory or its folders were removed. They are made anew.
@@ -210,22 +219,6 @@ final class DiskStore: Sendable {
             last = last &- time < 1_000_000 && last >= time ? last + 1 : time
             return last
         }
-    }
-
-    /// Refuses an entry that can never be stored.
-    private func check(
-        _ key: ImageKey, size: Int, beside trailer: Int, _ capacity: ByteCount
-    ) throws(ImageError) {
-        let reason: String
-        if trailer > EntryFile.maximumDescription {
-            reason =
-                "the data beside the image takes \(ByteCount(trailer)), more than \(ByteCount(EntryFile.maximumDescription))"
-        } else if size > capacity.bytes {
-            reason = "the entry takes \(ByteCount(size)), more than the capacity of the whole disk cache, \(capacity)"
-        } else {
-            return
-        }
-        throw ImageError(.cacheWriteFailed, stage: .cache, source: key.source, reason: reason)
     }
 
     private func write(
@@ -256,15 +249,16 @@ final class DiskStore: Sendable {
     }
 
     func failure(_ error: FileError, _ code: ImageError.Code) -> ImageError {
-        note("\(path): \(error)", cause: error.cause)
         let place = error.path == path ? "it" : error.path
-        return ImageError(
-            code, stage: .cache, source: path, reason: "cannot \(error.operation) \(place): \(error.message)",
-            underlying: error)
+        return failure(
+            code, "cannot \(error.operation) \(place): \(error.message)", cause: error.cause, underlying: error)
     }
 
-    private func unavailable(_ reason: String) -> ImageError {
-        note("\(path): \(reason)", cause: reason)
-        return ImageError(.cacheUnavailable, stage: .cache, source: path, reason: reason)
+    /// Makes an error, and logs it, once for each cause.
+    func failure(
+        _ code: ImageError.Code, _ reason: String, cause: String? = nil, underlying: (any Error)? = nil
+    ) -> ImageError {
+        note("\(path): \(reason)", cause: cause ?? reason)
+        return ImageError(code, stage: .cache, source: path, reason: reason, underlying: underlying)
     }
 }

@@ -16,22 +16,12 @@ enum EntryFile {
     static let usualTail = 2_048
 
     /// The digest of a key, by which entries of other keys are told apart: those whose hashes collide.
-    struct KeyDigest: Equatable, Sendable {
-        private static let seed: UInt64 = 0x5469_6E74_7970_6533
+    typealias KeyDigest = (source: UInt128, variant: UInt64)
 
-        let source: UInt128
-        let variant: UInt64
-
-        init(_ key: ImageKey) {
-            source = XXH3.hash128(key.source, seed: Self.seed)
-            let text = key.variant.description
-            variant = text.isEmpty ? 0 : UInt64(truncatingIfNeeded: XXH3.hash128(text, seed: Self.seed))
-        }
-
-        fileprivate init?(_ reader: inout ByteReader) {
-            guard let source = reader.hash(), let variant = reader.integer(UInt64.self) else { return nil }
-            (self.source, self.variant) = (source, variant)
-        }
+    private static func digest(of key: ImageKey) -> KeyDigest {
+        let (seed, variant) = (0x5469_6E74_7970_6533 as UInt64, key.variant.description)
+        let hash = variant.isEmpty ? 0 : XXH3.hash128(variant, seed: seed)
+        return (XXH3.hash128(key.source, seed: seed), UInt64(truncatingIfNeeded: hash))
     }
 
     struct Footer {
@@ -46,17 +36,15 @@ enum EntryFile {
         ///   - bytes: the end of a file, or all of it.
         ///   - fileSize: the size of the file.
         init?(_ bytes: UnsafeRawBufferPointer, fileSize: Int) {
-            guard bytes.count >= EntryFile.footerSize else { return nil }
             var reader = ByteReader(UnsafeRawBufferPointer(rebasing: bytes.suffix(EntryFile.footerSize)))
-            guard let payloadChecksum = reader.hash(), let descriptionChecksum = reader.integer(UInt64.self),
-                let payloadSize = reader.integer(UInt64.self), let descriptionSize = reader.integer(UInt32.self),
-                reader.integer(UInt32.self) == EntryFile.version,
-                let end = reader.bytes(8), end.elementsEqual(EntryFile.marker),
-                descriptionSize <= EntryFile.maximumDescription, payloadSize <= UInt64(fileSize),
-                Int(payloadSize) + Int(descriptionSize) + EntryFile.footerSize == fileSize
+            (payloadChecksum, descriptionChecksum) = (reader.hash(), reader.integer())
+            payloadSize = Int(clamping: reader.integer(UInt64.self))
+            descriptionSize = Int(reader.integer(UInt32.self))
+            guard reader.integer(UInt32.self) == EntryFile.version,
+                reader.bytes(8)?.elementsEqual(EntryFile.marker) == true,
+                descriptionSize <= EntryFile.maximumDescription, payloadSize <= fileSize,
+                payloadSize + descriptionSize + EntryFile.footerSize == fileSize
             else { return nil }
-            (self.payloadChecksum, self.descriptionChecksum) = (payloadChecksum, descriptionChecksum)
-            (self.payloadSize, self.descriptionSize) = (Int(payloadSize), Int(descriptionSize))
         }
     }
 
@@ -82,7 +70,7 @@ enum EntryFile {
 
         /// Returns true if the entry belongs to a key.
         func belongs(to key: ImageKey) -> Bool {
-            digest == KeyDigest(key) && self.key.variant == key.variant
+            digest == EntryFile.digest(of: key) && self.key.variant == key.variant
                 && (!isKeyComplete || self.key.source == key.source)
         }
     }
@@ -99,7 +87,7 @@ enum EntryFile {
         for entry: DiskCacheEntry, key: ImageKey, keepsCompleteURL: Bool = false, stored: Int64, codec: String? = nil
     ) -> Data {
         var writer = ByteWriter()
-        let digest = KeyDigest(key)
+        let digest = self.digest(of: key)
         writer.hash(digest.source)
         writer.integer(digest.variant)
         let source = keepsCompleteURL ? key.source : URLDescription.redacted(key.source)
@@ -152,10 +140,8 @@ enum EntryFile {
 
     /// Returns true if a newer version wrote the end of a file. Such a file is left alone.
     private static func isNewer(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        guard bytes.count >= 12 else { return false }
         var reader = ByteReader(UnsafeRawBufferPointer(rebasing: bytes.suffix(12)))
-        guard let version = reader.integer(UInt32.self), let end = reader.bytes(8) else { return false }
-        return end.elementsEqual(marker) && version > self.version
+        return reader.integer(UInt32.self) > version && reader.bytes(8)?.elementsEqual(marker) == true
     }
 
     /// Reads the description in the end of a file; `nil` if it is damaged.
@@ -170,29 +156,32 @@ enum EntryFile {
         let description = UnsafeRawBufferPointer(rebasing: trailer.prefix(footer.descriptionSize))
         guard XXH3.hash(description) == footer.descriptionChecksum else { return nil }
         var reader = ByteReader(description)
-        guard let digest = KeyDigest(&reader), let flags = reader.integer(UInt32.self) else { return nil }
+        let digest = KeyDigest(reader.hash(), reader.integer())
+        let flags = reader.integer(UInt32.self)
         let found: ImageKey
-        if let key, digest == KeyDigest(key) {
-            guard reader.skip(), reader.skip() else { return nil }
+        if let key, digest == Self.digest(of: key) {
+            _ = (reader.value(), reader.value())
             found = key
         } else {
-            guard let source = reader.string() ?? nil, let variant = reader.string() ?? nil else { return nil }
+            guard let source = reader.string(), let variant = reader.string() else { return nil }
             found = ImageKey(source: source, variant: ImageVariant(description: variant))
         }
-        guard let stored = reader.integer(Int64.self), let created = reader.integer(Int64.self),
-            let expires = reader.integer(Int64.self), let mimeType = reader.string(),
-            let entityTag = reader.string(), let lastModified = reader.string(),
-            let extendedData = reader.data(), let lifetime = reader.integer(Int64.self), let codec = reader.string()
-        else { return nil }
+        let stored = reader.integer(Int64.self)
+        var entry = DiskCacheEntry(data: Data(), created: Date(cacheTime: reader.integer()))
+        let expires = reader.integer(Int64.self)
+        entry.expires = expires == .max ? nil : Date(cacheTime: expires)
+        entry.mimeType = reader.string()
+        var validators = CacheValidators(entityTag: reader.string(), lastModified: reader.string())
+        entry.extendedData = reader.data()
+        let lifetime = reader.integer(Int64.self)
+        entry.idleLifetime = lifetime == .max ? nil : .microseconds(lifetime)
+        let codec = reader.string()
+        guard reader.isComplete else { return nil }
         // The rest was added later, and may be missing.
-        let (imageProperties, response) = (reader.data() ?? nil, reader.data() ?? nil)
-        var validators = CacheValidators(entityTag: entityTag, lastModified: lastModified)
-        if let owner = reader.string() ?? nil, !owner.isEmpty { validators.owner = owner }
-        var entry = DiskCacheEntry(
-            data: Data(), created: Date(cacheTime: created), expires: expires == .max ? nil : Date(cacheTime: expires),
-            mimeType: mimeType, validators: validators.isEmpty ? nil : validators, extendedData: extendedData,
-            idleLifetime: lifetime == .max ? nil : .microseconds(lifetime), imageProperties: imageProperties)
-        entry.response = response.flatMap { StoredResponse(encoded: $0) }
+        entry.imageProperties = reader.data()
+        entry.response = reader.value().flatMap { StoredResponse(encoded: $0) }
+        if let owner = reader.string(), !owner.isEmpty { validators.owner = owner }
+        entry.validators = validators.isEmpty ? nil : validators
         return Description(
             key: found, isKeyComplete: flags & 1 != 0, digest: digest, stored: stored, entry: entry,
             codec: codec, payloadSize: footer.payloadSize)

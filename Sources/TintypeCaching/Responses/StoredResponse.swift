@@ -16,7 +16,7 @@ package struct StoredResponse: Sendable, Hashable, Codable {
     /// The digests of the request's header fields that select the response, by lowercase names; empty for a field that was missing.
     private(set) var selection: [String: String] = [:]
     /// True if a request without header fields selects the response.
-    package private(set) var isForPlainRequests = true
+    package var isForPlainRequests: Bool { selection.values.allSatisfy(\.isEmpty) }
 
     /// The directives in front of a response's directives after a redirect. Of several numbers, the smallest counts.
     package static let redirectDirectives = "max-age=0, stale-while-revalidate=0, "
@@ -61,7 +61,6 @@ package struct StoredResponse: Sendable, Hashable, Codable {
         selection = [:]
         for name in variesOn where name != "*" { selection[name] = request.digest(of: name) }
         for name in request.credentials { selection[name] = request.digest(of: name) }
-        isForPlainRequests = selection.values.allSatisfy(\.isEmpty)
     }
 
     /// The names in `Vary`, in lowercase.
@@ -109,32 +108,24 @@ package struct StoredResponse: Sendable, Hashable, Codable {
         return Data(writer.bytes)
     }
 
-    init?(encoded: Data) {
-        let fields: (Int64, Int64, Int64, [String: String], [String: String])? = encoded.withUnsafeBytes { bytes in
-            var reader = ByteReader(bytes)
-            func dictionary() -> [String: String]? {
-                guard let count = reader.integer(UInt32.self), count <= bytes.count else { return nil }
-                var fields: [String: String] = [:]
-                for _ in 0..<count {
-                    guard let name = reader.string(), let value = reader.string(), let name, let value else {
-                        return nil
-                    }
-                    fields[name] = value
-                }
-                return fields
-            }
-            guard let status = reader.integer(Int64.self), let request = reader.integer(Int64.self),
-                let response = reader.integer(Int64.self), let headers = dictionary(), let selection = dictionary()
-            else { return nil }
-            return (status, request, response, headers, selection)
-        }
-        guard let (status, request, response, headers, selection) = fields else { return nil }
+    /// - Returns: `nil` if bytes are missing.
+    init?(encoded: UnsafeRawBufferPointer) {
+        var reader = ByteReader(encoded)
+        let status = reader.integer(Int64.self)
         statusCode = status == 0 ? nil : Int(status)
-        self.headers = headers
-        requestTime = Date(cacheTime: request)
-        responseTime = Date(cacheTime: response)
-        self.selection = selection
-        isForPlainRequests = selection.values.allSatisfy(\.isEmpty)
+        requestTime = Date(cacheTime: reader.integer())
+        responseTime = Date(cacheTime: reader.integer())
+        guard let headers = Self.fields(&reader), let selection = Self.fields(&reader) else { return nil }
+        (self.headers, self.selection) = (headers, selection)
+    }
+
+    private static func fields(_ reader: inout ByteReader) -> [String: String]? {
+        var (fields, count) = ([String: String](), reader.integer(UInt32.self))
+        while count > 0, let name = reader.string(), let value = reader.string() {
+            fields[name] = value
+            count -= 1
+        }
+        return count == 0 && reader.isComplete ? fields : nil
     }
 }
 

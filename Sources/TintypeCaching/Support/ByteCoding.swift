@@ -27,38 +27,34 @@ struct ByteWriter {
     }
 }
 
-/// Reads the bytes of a ``ByteWriter``; `nil` where they end too early.
+/// Reads the bytes of a ``ByteWriter``. Where they end too early, all further values are zero or `nil`.
 struct ByteReader {
     private var rest: UnsafeRawBufferPointer
+    /// False if the bytes ended too early.
+    private(set) var isComplete = true
 
     init(_ bytes: UnsafeRawBufferPointer) { rest = bytes }
 
     mutating func bytes(_ count: Int) -> UnsafeRawBufferPointer? {
-        guard count <= rest.count else { return nil }
+        isComplete = isComplete && count <= rest.count
+        guard isComplete else { return nil }
         defer { rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count)) }
         return UnsafeRawBufferPointer(rebasing: rest.prefix(count))
     }
 
-    mutating func integer<Value: FixedWidthInteger>(_ type: Value.Type) -> Value? {
-        bytes(MemoryLayout<Value>.size).map { Value(littleEndian: $0.loadUnaligned(as: Value.self)) }
+    mutating func integer<Value: FixedWidthInteger>(_ type: Value.Type = Value.self) -> Value {
+        bytes(MemoryLayout<Value>.size).map { Value(littleEndian: $0.loadUnaligned(as: Value.self)) } ?? 0
     }
 
-    mutating func hash() -> UInt128? {
-        guard let high = integer(UInt64.self), let low = integer(UInt64.self) else { return nil }
-        return UInt128(high) << 64 | UInt128(low)
+    mutating func hash() -> UInt128 { UInt128(integer(UInt64.self)) << 64 | UInt128(integer(UInt64.self)) }
+
+    /// The bytes of a string or of data, which may be `nil` themselves.
+    mutating func value() -> UnsafeRawBufferPointer? {
+        let count = integer(UInt32.self)
+        return count == .max ? nil : bytes(Int(count))
     }
 
-    /// The outer optional tells whether the bytes suffice, the inner one is the value.
-    private mutating func value() -> UnsafeRawBufferPointer?? {
-        guard let count = integer(UInt32.self) else { return nil }
-        if count == .max { return .some(nil) }
-        return bytes(Int(count)).map { .some($0) }
-    }
+    mutating func data() -> Data? { value().map { Data($0) } }
 
-    /// False if the value is not complete.
-    mutating func skip() -> Bool { value() != nil }
-
-    mutating func data() -> Data?? { value().map { $0.map { Data($0) } } }
-
-    mutating func string() -> String?? { value().map { $0.map { String(decoding: $0, as: UTF8.self) } } }
+    mutating func string() -> String? { value().map { String(decoding: $0, as: UTF8.self) } }
 }
