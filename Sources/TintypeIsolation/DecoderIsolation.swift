@@ -72,20 +72,13 @@ extension ImageCoders {
         _ formats: IsolatedFormats = .default, by isolation: DecoderIsolation = DecoderIsolation()
     ) -> ImageCoders {
         let pool = WorkerPool(isolation)
+        func isolated(_ base: some ImageCoder) -> any ImageCoder { IsolatedCoder(base: base, pool: pool) }
         return ImageCoders(
             coders.map { coder in
                 guard !formats.formats.isDisjoint(with: coder.decodableFormats) else { return coder }
                 // The latest settings count for a coder that is isolated already.
-                let base = (coder as? any IsolatingCoder)?.base ?? coder
-                let isolated = IsolatedCoder(base: base, pool: pool)
-                guard let animated = base as? any AnimatedImageCoder else { return isolated }
-                return IsolatedAnimatedCoder(coder: isolated, animated: animated)
+                let base: any ImageCoder = (coder as? any IsolatingCoder)?.base ?? coder
+                return isolated(base)
             })
     }
-}
-
-/// A coder that is isolated already.
-protocol IsolatingCoder: PreparingImageCoder {
-    /// The coder of the same formats in this process.
-    var base: any ImageCoder { get }
 }

@@ -1,9 +1,16 @@
 internal import FoundationEssentials
 internal import TintypeImages
 
+/// A coder that is isolated already.
+protocol IsolatingCoder: PreparingImageCoder {
+    associatedtype Base: ImageCoder
+    /// The coder of the same formats in this process.
+    var base: Base { get }
+}
+
 /// Decodes another coder's formats in a separate process, and encodes as that coder does.
-struct IsolatedCoder: IsolatingCoder {
-    let base: any ImageCoder
+struct IsolatedCoder<Base: ImageCoder>: IsolatingCoder {
+    let base: Base
     let pool: WorkerPool
 
     var identifier: String? { base.identifier }
@@ -34,72 +41,42 @@ struct IsolatedCoder: IsolatingCoder {
     }
 
     func decode(_ data: Data, options: DecodeOptions, context: ProcessingContext) throws(ImageError) -> Image {
-        try firstFrame(data, options: options, context: context).image
-    }
-
-    /// Returns the image, or the first frame with the header of its animation.
-    func firstFrame(
-        _ data: Data, options: DecodeOptions, context: ProcessingContext
-    ) throws(ImageError) -> (image: Image, animation: ImageInfo?) {
         let request = request(data, options, context)
         let decoded = try pool.withWorker(about: request, context) { worker throws(WorkerConversation.Failure) in
-            guard case .layout(let image) = try worker.ask(.decode(request), about: SharedMemory(data)) else {
+            guard case .layout(var image) = try worker.ask(.decode(request), about: SharedMemory(data)) else {
                 throw .nonsense
             }
-            var properties = image.properties
-            properties.decodeOptions = options
-            guard let frame = try worker.frames(image).first else { throw .nonsense }
-            return (Image(pixels: frame.pixels, properties: properties), image.animation)
+            image.properties.decodeOptions = options
+            let pixels = try worker.frame(image).pixels
+            image.animation?.metadata = image.properties.metadata
+            return (Image(pixels: pixels, properties: image.properties), header: image.animation)
         }
-        if let decoded { return decoded }
-        return (try base.decode(data, options: options, context: context), nil)
+        guard let (image, header) = decoded else { return try base.decode(data, options: options, context: context) }
+        guard let header, let coder = self as? any AnimatedImageCoder else { return image }
+        return image.animated(by: coder, data, header, options: options, context)
     }
 
     /// Returns the request to a worker, whose bytes come in shared memory.
-    func request(_ data: Data, _ options: DecodeOptions, _ context: ProcessingContext) -> WireRequest {
-        WireRequest(
-            byteCount: data.count, formats: decodableFormats.sorted { $0.rawValue < $1.rawValue }, options: options,
-            limits: context.limits)
+    private func request(_ data: Data, _ options: DecodeOptions, _ context: ProcessingContext) -> WireRequest {
+        let formats = decodableFormats.sorted { $0.rawValue < $1.rawValue }
+        var options = options
+        options.formatSettings = FormatSettings()
+        // A camera file doesn't tell its format.
+        if formats.count == 1 { options.formatHint = options.formatHint ?? formats.first }
+        var limits = context.limits
+        limits.maximumFrames = min(limits.maximumFrames, WireContent.maximumFrames)
+        return WireRequest(byteCount: data.count, formats: formats, options: options, limits: limits)
     }
 }
 
-/// Reads the frames of animations in processes of their own.
-struct IsolatedAnimatedCoder: IsolatingCoder, AnimatedImageCoder {
-    let coder: IsolatedCoder
-    let animated: any AnimatedImageCoder
-
-    var base: any ImageCoder { animated }
-    var identifier: String? { coder.identifier }
-    var decodableFormats: Set<ImageFormat> { coder.decodableFormats }
-    var encodableFormats: Set<ImageFormat> { coder.encodableFormats }
-
-    func canDecode(_ data: Data, format: ImageFormat?) -> Bool { coder.canDecode(data, format: format) }
-    func canEncode(_ format: ImageFormat) -> Bool { coder.canEncode(format) }
-
-    func prepare() { coder.prepare() }
-
-    func encode(
-        _ image: Image, as format: ImageFormat, options: EncodeOptions, context: ProcessingContext
-    ) throws(ImageError) -> Data {
-        try coder.encode(image, as: format, options: options, context: context)
-    }
-
-    func info(of data: Data, context: ProcessingContext) throws(ImageError) -> ImageInfo {
-        try coder.info(of: data, context: context)
-    }
-
-    func decode(_ data: Data, options: DecodeOptions, context: ProcessingContext) throws(ImageError) -> Image {
-        // Without a worker, the coder in this process has made the animation.
-        let (image, info) = try coder.firstFrame(data, options: options, context: context)
-        return info.map { image.animated(by: self, data, $0, options: options, context) } ?? image
-    }
-
+/// Reads the frames of an animation in a process of its own.
+extension IsolatedCoder: AnimatedImageCoder where Base: AnimatedImageCoder {
     func frameDecoder(
         for data: Data, options: DecodeOptions, context: ProcessingContext
     ) throws(ImageError) -> any FrameDecoder {
-        let (pool, request) = (coder.pool, coder.request(data, options, context))
+        let request = request(data, options, context)
         guard let worker = try pool.take(context) else {
-            return try animated.frameDecoder(for: data, options: options, context: context)
+            return try base.frameDecoder(for: data, options: options, context: context)
         }
         let (result, isUsable) = pool.converse(with: worker, about: request, context) {
             conversation throws(WorkerConversation.Failure) in

@@ -40,7 +40,7 @@ final class IsolatedFrameDecoder: FrameDecoder {
         let frame: ImageFrame? = try converse { conversation throws(WorkerConversation.Failure) in
             switch try conversation.ask(.nextFrame) {
             case .done: return nil
-            case .layout(let image): return try conversation.frames(image).first
+            case .layout(let image): return try conversation.frame(image)
             default: throw .nonsense
             }
         }

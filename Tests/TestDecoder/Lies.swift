@@ -14,7 +14,7 @@ enum Lies {
         case "size": info.size = PixelSize(width: 1 << 32, height: 1 << 32)
         case "empty": info.size.width = 0
         case "loop": info.loopCount = .max
-        case "durations": info.frameDurations = [Duration](repeating: .zero, count: 2_000_000)
+        case "durations": info.frameDurations = [Duration](repeating: .zero, count: 200_000)
         case "duration": info.frameDurations = [.seconds(1 << 40)]
         case "bits": info.bitsPerComponent = 65
         case "map": info.gainMap = ImageInfo.GainMap(size: PixelSize(width: 1 << 40, height: 1), components: 3)
@@ -33,9 +33,7 @@ enum Lies {
         switch lie {
         case "tall": send(.layout(image(PixelSize(width: 1, height: 1 << 31))))
         case "long": send(.layout(image(PixelSize(width: 1, height: 1 << 24))))
-        case "frames": send(.layout(image(PixelSize(width: 1, height: 1 << 20), frames: 9_999)))
         case "box": send(.layout(image(PixelSize(width: 128, height: 96))))
-        case "more": send(.layout(image(MisbehavingCoder.size, frames: 3)))
         case "source": send(described { $0.sourceSize = PixelSize(width: .max, height: .max) })
         case "loop": send(described { $0.loopCount = .max })
         case "scale": send(described { $0.scale = 1e308 })
@@ -44,20 +42,21 @@ enum Lies {
         case "unknown": send(described { $0.format = nil })
         case "colors": send(described { $0.colorSpace = ColorSpace(name: "own", profile: nil) })
         case "partial": send(described { $0.isPartial = true })
+        case "moving": send(described { $0.mayMove = true })
         case "transformed": send(described { $0.isTransformed = true })
         case "metadata": send(described { $0.metadata.xmp = Data(count: 20 << 20) })
         case "deep": send(.layout(image(MisbehavingCoder.size, format: .rgbaFloat16)))
         case "cancelled", "overBudget", "decoderCrashed", "notCached":
-            send(.failed(ImageError(ImageError.Code(rawValue: lie), stage: .load, reason: "a lie")))
+            send(.failed(ImageError.Code(rawValue: lie), "a lie"))
         case "words":
-            send(.failed(ImageError(.corruptImage, stage: .load, reason: "\u{1B}[31mred\u{202E}\r\n")))
+            send(.failed(.corruptImage, "\u{1B}[31mred\u{202E}\r\n"))
             _exit(0)
         case "nothing": waitForEver()
         case "negative": send(.reserve(-1))
         case "reserve":
             send(.reserve(.max))
             _ = receive()
-            send(.failed(ImageError(.corruptImage, stage: .decode, reason: "reserved")))
+            send(.failed(.corruptImage, "reserved"))
             _exit(0)
         case "flood": while true { send(.reserve(1)) }
         case "files": send(.reserve(1), file: 0)
@@ -69,10 +68,8 @@ enum Lies {
         waitForEver()
     }
 
-    static func image(_ size: PixelSize, format: PixelFormat = .rgba8, frames: Int = 1) -> WireImage {
-        let durations = [Duration](repeating: .seconds(1), count: frames)
-        guard let image = WireImage(size, format, durations: durations, properties: properties(size)) else { abort() }
-        return image
+    static func image(_ size: PixelSize, format: PixelFormat = .rgba8) -> WireImage {
+        WireImage(size, format, properties: properties(size))
     }
 
     private static func properties(_ size: PixelSize) -> Image.Properties {
@@ -85,10 +82,7 @@ enum Lies {
     private static func described(_ change: (inout Image.Properties) -> Void) -> WorkerMessage {
         var properties = properties(MisbehavingCoder.size)
         change(&properties)
-        guard let image = WireImage(MisbehavingCoder.size, .rgba8, durations: [.zero], properties: properties) else {
-            abort()
-        }
-        return .layout(image)
+        return .layout(WireImage(MisbehavingCoder.size, .rgba8, properties: properties))
     }
 
     // MARK: The connection

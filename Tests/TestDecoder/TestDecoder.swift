@@ -89,17 +89,16 @@ struct MisbehavingCoder: AnimatedImageCoder {
             var arguments: [UnsafeMutablePointer<CChar>?] = [strdup("true"), nil]
             _ = posix_spawn(nil, "/bin/true", nil, nil, &arguments, nil)
         case "garbage": send([UInt8](repeating: 7, count: 4_096))
-        // A header, and 8 bytes: a message with the number 4, whose content is missing.
-        case "nonsense": send(Self.version + [8, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0])
-        // The same, with the length of 4 GB.
-        case "long": send(Self.version + [255, 255, 255, 255])
+        // An answer whose content is missing, one that ends within its number, and one without an end.
+        case "nonsense": send(#"{"layout":{}}"#)
+        case "short": send(#"{"reserve":{"_0":1"#)
+        case "deep": send(String(repeating: "[", count: 1 << 20))
+        // The length of 4 GB.
+        case "long": send([UInt8](repeating: 255, count: 8))
         // "Written", before there is any memory.
-        case "early": send(Self.version + [8, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0])
-        case "huge":
-            // An image of 2³¹ × 2³¹ pixels, and then no pixels.
-            var words: [UInt64] = [4, 1 << 31, 1 << 31, 5]
-            words.append(contentsOf: [0x38_6162_6772, 0])
-            send(Self.version + [48, 0, 0, 0] + words.withUnsafeBytes { [UInt8]($0) })
+        case "early": send(#"{"written":{}}"#)
+        // A number that no integer has.
+        case "huge": send(#"{"reserve":{"_0":1e999}}"#)
         case "pixels":
             try writePixels { file throws(ImageError) in
                 for offset in 8..<10_240 where pwrite(file, [0], 1, off_t(offset) << 20) >= 0 { return }
@@ -131,7 +130,10 @@ struct MisbehavingCoder: AnimatedImageCoder {
         Lies.waitForEver()
     }
 
-    private static let version = withUnsafeBytes(of: WireSocket.version) { [UInt8]($0) }
+    /// Sends a message of JSON alone.
+    private func send(_ text: String) {
+        send(withUnsafeBytes(of: (UInt32(text.utf8.count), UInt32(0))) { [UInt8]($0) } + text.utf8)
+    }
 
     private func send(_ bytes: [UInt8]) { _ = bytes.withUnsafeBytes { Glibc.write(3, $0.baseAddress, $0.count) } }
 }

@@ -37,7 +37,8 @@ struct MisdeedTests {
             ("process", "called the system"), ("kill", "called the system"), ("signal", "called the system"),
             ("lifeline", "called the system"), ("lie files", "called the system"),
             ("garbage", "no sense"),
-            ("nonsense", "no sense"), ("long", "no sense"), ("early", "no sense"), ("huge", "no sense"),
+            ("nonsense", "no sense"), ("short", "no sense"), ("deep", "no sense"), ("long", "no sense"),
+            ("early", "no sense"), ("huge", "no sense"),
             ("mapped", "no sense"),
         ])
     func crashes(misdeed: String, reason: String) throws {

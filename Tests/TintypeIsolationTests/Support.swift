@@ -30,7 +30,7 @@ extension DecoderIsolation {
 /// An isolated coder of SVG in front of ``Helper``.
 struct IsolatedBench {
     let pool: WorkerPool
-    let coder: IsolatedCoder
+    let coder: IsolatedCoder<StandInCoder>
 
     init(_ change: (inout DecoderIsolation) -> Void = { _ in }) {
         pool = WorkerPool(

@@ -10,11 +10,9 @@
 #define TINTYPE_OUT_OF_MEMORY 12
 /// The exit status of a program that speaks another version of the messages.
 #define TINTYPE_OTHER_VERSION 65
-/// The exit status of a worker that the system refuses to confine.
-#define TINTYPE_UNCONFINED 71
 
 /// The version of the messages between a program and its workers.
-#define TINTYPE_WIRE_VERSION 3
+#define TINTYPE_WIRE_VERSION 4
 /// The descriptor of a worker's socket.
 #define TINTYPE_WORKER_SOCKET 3
 

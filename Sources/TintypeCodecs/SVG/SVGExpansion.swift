@@ -21,7 +21,7 @@ struct SVGExpansion {
     /// The number of elements of the whole document.
     /// - Throws: ``ImageError/Code/limitExceeded`` for references that can't be followed to their ends.
     mutating func total() throws(ImageError) -> Double {
-        contents.ends.isEmpty ? 0 : try total(of: 0, depth: 0)
+        contents.elements.isEmpty ? 0 : try total(of: 0, depth: 0)
     }
 
     /// The number of an element and its descendants.
@@ -35,9 +35,9 @@ struct SVGExpansion {
         }
         unfinished[element] = depth
         defer { unfinished[element] = nil }
-        let end = min(contents.ends[element], contents.ends.count)
+        let end = min(contents.elements[element].end, contents.elements.count)
         var total = Double(end - element)
-        var index = firstReference(from: element)
+        var index = contents.elements[element].firstReference
         while index < contents.references.count, contents.references[index].element < end {
             steps += 1
             if let target = contents.ids[contents.references[index].target] {
@@ -52,18 +52,6 @@ struct SVGExpansion {
             circleDepth = .max
         }
         return total
-    }
-
-    /// The first reference of an element or a later element.
-    private func firstReference(from element: Int) -> Int {
-        var range = 0..<contents.references.count
-        while !range.isEmpty {
-            let middle = (range.lowerBound + range.upperBound) / 2
-            range =
-                contents.references[middle].element < element
-                ? (middle + 1)..<range.upperBound : range.lowerBound..<middle
-        }
-        return range.lowerBound
     }
 
     private static var failure: ImageError { SVGContents.refusal("has elements that refer to each other too often") }

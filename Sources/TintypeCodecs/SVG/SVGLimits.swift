@@ -35,9 +35,9 @@ struct SVGLimits {
         }
         imageBytes = bytes
         self.drawn = drawn
-        guard drawn <= Double(max(Self.freeElements, Self.maximumRepetition * contents.ends.count)) else {
+        guard drawn <= Double(max(Self.freeElements, Self.maximumRepetition * contents.elements.count)) else {
             throw SVGContents.refusal(
-                "draws its \(contents.ends.count) elements over and over, \(Int(drawn)) times or more")
+                "draws its \(contents.elements.count) elements over and over, \(Int(drawn)) times or more")
         }
     }
 

@@ -4,7 +4,7 @@
 /// let limits = DecodeLimits(maximumPixels: 50_000_000, maximumFrames: 1_000)
 /// let stranger = try Image(data: data, limits: limits)
 /// ```
-public struct DecodeLimits: Sendable, Hashable {
+public struct DecodeLimits: Sendable, Hashable, Codable {
     /// The largest number of pixels in a frame of the source. The default is 2²⁸, which is 16,384 × 16,384.
     public var maximumPixels = 1 << 28
     /// The largest number of bytes for the pixels of all frames of the result. The default is 1 GiB.

@@ -6,7 +6,9 @@
 /// options.firstFrameOnly = true
 /// let still = try Image(data: data, options: options)
 /// ```
-public struct DecodeOptions: Sendable, Hashable {
+///
+/// An encoder refuses options that have settings of a single format.
+public struct DecodeOptions: Sendable, Hashable, Codable {
     /// The box, in pixels, that the upright image has to fit in; `nil`, or a box with a zero side, for the full image. The
     /// image is decoded at that size, and never enlarged unless ``allowsUpscaling`` is true.
     public var thumbnailSize: PixelSize?

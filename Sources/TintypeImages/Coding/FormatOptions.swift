@@ -38,6 +38,8 @@ package struct FormatSettings: Sendable, Hashable {
     /// `nil` if there are none, which costs nothing to copy and to compare.
     private var settings: [ObjectIdentifier: Settings]?
 
+    package init() {}
+
     /// The cache keys of the settings, in a fixed order.
     package var cacheKeys: [String] {
         settings?.values.map { "\(String(reflecting: type(of: $0.value))):\($0.value.cacheKey)" }.sorted() ?? []
@@ -55,4 +57,16 @@ package struct FormatSettings: Sendable, Hashable {
 
 extension FormatOptions {
     fileprivate func isEqual(to other: any FormatOptions) -> Bool { self == other as? Self }
+}
+
+/// No decoder knows the types of a program's settings, so only none at all can be encoded.
+extension FormatSettings: Codable {
+    package init(from decoder: any Decoder) throws { _ = try [String](from: decoder) }
+
+    package func encode(to encoder: any Encoder) throws {
+        if settings == nil { return try cacheKeys.encode(to: encoder) }
+        throw EncodingError.invalidValue(
+            self, .init(codingPath: encoder.codingPath, debugDescription: "settings of single formats can't be encoded")
+        )
+    }
 }

@@ -1,6 +1,6 @@
 extension ImageError {
     /// A stable name for the kind of an error. The raw value is the name in logs and in `--json` output.
-    public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+    public struct Code: RawRepresentable, Hashable, Sendable, Codable, CustomStringConvertible {
         /// The stable name of the code.
         public let rawValue: String
         /// Creates a code of a program's own.

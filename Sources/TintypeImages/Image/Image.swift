@@ -30,7 +30,7 @@ public struct Image: Sendable {
     }
 
     /// All properties of an image except its pixels.
-    package struct Properties: Sendable, Equatable {
+    package struct Properties: Sendable, Equatable, Codable {
         /// The bytes of the metadata and the color profile.
         fileprivate var extraBytes: Int { metadata.byteCount + (colorSpace.profile?.count ?? 0) }
 

@@ -1,5 +1,5 @@
 /// A format of image files. Programs can add formats that Tintype does not know, with any name.
-public struct ImageFormat: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+public struct ImageFormat: RawRepresentable, Hashable, Sendable, Codable, CustomStringConvertible {
     /// A short lower-case name, such as `jpeg`.
     public let rawValue: String
     /// Creates a format.

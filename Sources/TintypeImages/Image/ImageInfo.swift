@@ -1,5 +1,5 @@
 /// The contents of an image's header, which can be read without decoding the image.
-public struct ImageInfo: Sendable, Hashable {
+public struct ImageInfo: Sendable, Hashable, Codable {
     /// The format that the bytes were recognized as.
     public var format: ImageFormat
     /// The size of the pixels as they are stored, before ``orientation`` is applied.
@@ -52,7 +52,7 @@ public struct ImageInfo: Sendable, Hashable {
     }
 
     /// A smaller image in the file that tells by how much each pixel becomes brighter on a display with high dynamic range.
-    package struct GainMap: Sendable, Hashable {
+    package struct GainMap: Sendable, Hashable, Codable {
         /// The size of the gain map, in pixels.
         package var size: PixelSize
         /// The number of its components: 1 for brightness alone, 3 for each color.

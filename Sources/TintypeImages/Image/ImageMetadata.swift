@@ -4,7 +4,7 @@ public import FoundationEssentials
 /// capture date.
 ///
 /// Readers leave out a block of more than 4 MB.
-public struct ImageMetadata: Sendable, Hashable {
+public struct ImageMetadata: Sendable, Hashable, Codable {
     /// The Exif block, beginning with its TIFF header.
     public var exif: Data?
     /// The XMP packet.

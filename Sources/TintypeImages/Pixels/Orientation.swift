@@ -1,7 +1,7 @@
 /// The transformation that turns stored pixels upright: the eight values of the EXIF tag 0x0112 (Exif 2.32, 4.6.4 A).
 ///
 /// Coders apply the orientation once, while they decode; an ``Image`` is always upright.
-public enum Orientation: Int, Sendable, Hashable, CaseIterable {
+public enum Orientation: Int, Sendable, Hashable, Codable, CaseIterable {
     /// The stored pixels are upright.
     case up = 1
     /// Mirrored left to right.

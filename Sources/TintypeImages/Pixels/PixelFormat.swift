@@ -1,5 +1,5 @@
 /// The memory layout of a pixel: always red, green, blue, alpha, with color premultiplied by alpha.
-public enum PixelFormat: String, Sendable, Hashable, CaseIterable {
+public enum PixelFormat: String, Sendable, Hashable, Codable, CaseIterable {
     /// Four bytes, as used by GTK, cairo and the encoders.
     case rgba8
     /// Four 16-bit integers in native byte order, for sources of more than 8 bits.

@@ -6,7 +6,7 @@
 /// let limit = ByteCount.megabytes(60)
 /// print(limit)  // 60.0 MB
 /// ```
-public struct ByteCount: Hashable, Comparable, Sendable, ExpressibleByIntegerLiteral, CustomStringConvertible {
+public struct ByteCount: Hashable, Comparable, Sendable, Codable, ExpressibleByIntegerLiteral, CustomStringConvertible {
     /// The number of bytes.
     public var bytes: Int
 

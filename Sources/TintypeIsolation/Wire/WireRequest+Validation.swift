@@ -20,30 +20,25 @@ extension WireRequest {
             return .opened(info, size)
         case .layout(let image):
             try require(image.format == .rgba8 || options.decodeToHDR)
-            try require(image.durations.allSatisfy { Self.longestDuration.contains($0) })
+            try require(Self.longestDuration.contains(image.duration))
             // A drawing has no pixels but those that are drawn.
             let source = image.properties.isVector ? image.size : image.properties.sourceSize ?? image.size
             try checkLimits(
-                source: source, output: image.size, frameCount: image.durations.count,
-                bytesPerPixel: image.format.bytesPerPixel)
+                source: source, output: image.size, frameCount: 1, bytesPerPixel: image.format.bytesPerPixel)
             if let frameSize {
-                try require(image.size == frameSize && image.durations.count == 1)
-                return answer
+                try require(image.size == frameSize)
+                return .layout(WireImage(image.size, image.format, duration: image.duration))
             }
-            try require(image.durations.count == 1)
             // The profile is kept with the image, and so is no larger than fits it.
             let profile = image.properties.colorSpace.profile?.count ?? 0
             try require(profile <= max(1 << 20, 16 * (image.byteCount ?? 0)))
             try require(image.animation.map { $0.isAnimated && !options.firstFrameOnly } ?? true)
-            return .layout(
-                image.with(
-                    try validated(image.properties, of: image.size),
-                    animation: try image.animation.map { info throws(WorkerConversation.Failure) in try validated(info)
-                    }))
-        case .failed(let error):
-            try require(Self.codes.contains(error.code))
-            let reason = Self.cleaned(error.reason, limit: 2_000)
-            return .failed(ImageError(error.code, stage: .decode, reason: reason))
+            let properties = try validated(image.properties, of: image.size)
+            let header = try image.animation.map { info throws(WorkerConversation.Failure) in try validated(info) }
+            return .layout(WireImage(image.size, image.format, properties: properties, animation: header))
+        case .failed(let code, let reason):
+            try require(Self.codes.contains(code))
+            return .failed(code, Self.cleaned(reason, limit: 2_000))
         case .ready, .written, .done: return answer
         }
     }
@@ -54,8 +49,6 @@ extension WireRequest {
         .outOfMemory,
         .notAnimated,
     ]
-    /// More can't be an animation, even if the limits of the program allow them.
-    private static let mostFrames = 1 << 20
     /// Formats count in 32 bits at most.
     private static let largestCount = 0...Int(UInt32.max)
     private static let longestDuration = Duration.zero...Duration.seconds(Int(UInt32.max))
@@ -66,7 +59,7 @@ extension WireRequest {
         try require(formats.contains(info.format) && (1...64).contains(info.bitsPerComponent))
         try require(Self.isPossible(info.size))
         try require((1...max(1, byteCount)).contains(info.pageCount))
-        try require((1...min(max(1, limits.maximumFrames), Self.mostFrames)).contains(info.frameCount))
+        try require((1...max(1, limits.maximumFrames)).contains(info.frameCount))
         try require(durations.count <= info.frameCount)
         try require(durations.allSatisfy { Self.longestDuration.contains($0) })
         try require(Self.largestCount.contains(info.loopCount ?? 0))
@@ -86,7 +79,7 @@ extension WireRequest {
         var properties = given
         try require(given.format.map { formats.contains($0) } == true && given.scale == max(1, options.scale))
         try require(Self.largestCount.contains(given.loopCount) && (1...64).contains(given.bitsPerComponent))
-        try require(!given.isTransformed && (options.allowsPartialImage || !given.isPartial))
+        try require(!given.isTransformed && !given.mayMove && (options.allowsPartialImage || !given.isPartial))
         try require(options.decodeToHDR || !given.isHighDynamicRange)
         try require(given.metadata.isBounded)
         try require(given.sourceSize.map { Self.isPossible($0) } ?? true)

@@ -1,17 +1,12 @@
 internal import CIsolation
+internal import FoundationEssentials
 internal import Glibc
 
 /// An end of the connection between a program and a worker: messages of a limited length, some of them with an open file.
 ///
-/// A message is eight bytes, the version of the format and the length of the rest, and then a ``WireValue``. It is read into memory of the
-/// reader before it is parsed. No call waits, except in the closures that are passed.
+/// A message is the two lengths of a ``WireContent``, with four bytes each, and then its parts. It is read into memory of the reader before it
+/// is parsed. No call waits, except in the closures that are passed.
 package struct WireSocket: Sendable {
-    /// The version of the format. Both ends have to have the same.
-    package static let version = UInt32(TINTYPE_WIRE_VERSION)
-    /// The longest message: metadata and profiles are in it.
-    static let maximumLength = 32 << 20
-    private static let headerLength = 8
-
     package let descriptor: Int32
 
     package init(descriptor: Int32) { self.descriptor = descriptor }
@@ -32,13 +27,11 @@ package struct WireSocket: Sendable {
 
     // MARK: Sending
 
-    package func send(_ message: some WireValue, file: Int32 = -1, wait: Wait) throws(Failure) {
-        var writer = WireWriter(headerLength: Self.headerLength)
-        writer.write(message)
-        let length = writer.bytes.count - Self.headerLength
-        guard length <= Self.maximumLength else { throw .garbage }
-        writer.replaceHeader(withUnsafeBytes(of: (Self.version, UInt32(length))) { [UInt8]($0) })
-        try writer.bytes.withUnsafeBufferPointer { bytes throws(Failure) in
+    package func send(_ message: some Encodable, file: Int32 = -1, wait: Wait) throws(Failure) {
+        let content = try WireContent(message)
+        let lengths = (UInt32(content.text.count), UInt32(content.blocks.count))
+        let bytes = withUnsafeBytes(of: lengths) { [UInt8]($0) } + content.text + content.blocks
+        try bytes.withUnsafeBufferPointer { bytes throws(Failure) in
             var (rest, file) = (UnsafeRawBufferPointer(bytes), file)
             while let start = rest.baseAddress, rest.count > 0 {
                 let count = tintype_send(descriptor, start, rest.count, file)
@@ -55,12 +48,12 @@ package struct WireSocket: Sendable {
     // MARK: Receiving
 
     /// Receives a message from a worker, which has no files to give.
-    package func receive<Message: WireValue>(_ type: Message.Type, wait: Wait) throws(Failure) -> Message {
+    package func receive<Message: Decodable>(_ type: Message.Type, wait: Wait) throws(Failure) -> Message {
         try receive(type, file: nil, wait: wait)
     }
 
     /// Receives a message, and the file that came with it, which the caller closes; -1 if there is none.
-    package func receiveWithFile<Message: WireValue>(
+    package func receiveWithFile<Message: Decodable>(
         _ type: Message.Type, wait: Wait
     ) throws(Failure) -> (message: Message, file: Int32) {
         var file: Int32 = -1
@@ -75,21 +68,19 @@ package struct WireSocket: Sendable {
         }
     }
 
-    private func receive<Message: WireValue>(
+    private func receive<Message: Decodable>(
         _ type: Message.Type, file: UnsafeMutablePointer<Int32>?, wait: Wait
     ) throws(Failure) -> Message {
         var header = (UInt32(0), UInt32(0))
         try withUnsafeMutableBytes(of: &header) { bytes throws(Failure) in try fill(bytes, file: file, wait: wait) }
-        let (version, length) = header
-        guard version == Self.version, length <= Self.maximumLength else { throw .garbage }
-        var body = [UInt8](repeating: 0, count: Int(length))
+        let (text, blocks) = header
+        guard text <= WireContent.maximumText, blocks <= WireContent.maximumBlocks else { throw .garbage }
+        var body = [UInt8](repeating: 0, count: Int(text + blocks))
         try body.withUnsafeMutableBufferPointer { bytes throws(Failure) in
             try fill(UnsafeMutableRawBufferPointer(bytes), file: nil, wait: wait)
         }
-        var reader = WireReader(body)
-        let message = try reader.read(type)
-        guard reader.isAtEnd else { throw .garbage }
-        return message
+        let content = WireContent(text: Data(body.prefix(Int(text))), blocks: Data(body.dropFirst(Int(text))))
+        return try content.message(type)
     }
 
     private func fill(

@@ -24,16 +24,14 @@ package struct DecoderWorker {
     package func run(preparing prepare: () -> Void = {}) -> Int32 {
         do throws(WireSocket.Failure) {
             guard case .begin(let settings) = try receive().message else { return TINTYPE_OTHER_VERSION }
-            for index in stride(from: 0, to: settings.variables.count - 1, by: 2) {
-                setenv(settings.variables[index], settings.variables[index + 1], 1)
-            }
+            for (name, value) in settings.variables { setenv(name, value, 1) }
             setlocale(LC_CTYPE, settings.locale)
             prepare()
             let memory = UInt64(max(settings.memoryLimit, 0))
             if let refused = tintype_confine(socket.descriptor, memory, Self.processorSeconds) {
                 let reason = "the system doesn't let it \(String(cString: refused))"
-                try send(.failed(ImageError(.decoderUnavailable, stage: .decode, reason: reason)))
-                return TINTYPE_UNCONFINED
+                try send(.failed(.decoderUnavailable, reason))
+                return 1
             }
             var worker = self
             worker.workingMemory = UInt64(max(settings.workingMemoryLimit, 0))
@@ -46,58 +44,61 @@ package struct DecoderWorker {
     }
 
     private func serve(_ frames: inout (any FrameDecoder)?) throws(WireSocket.Failure) {
-        let (message, file) = try receive()
+        let (request, file) = try receive()
         defer { if file >= 0 { close(file) } }
-        var failure: WireSocket.Failure?
+        var answer: Answer?
         do throws(ImageError) {
-            switch message {
-            case .info(let request):
-                let (data, coders) = (try mapped(file, request.byteCount), coders(for: request))
-                let info = try coders.info(of: data, hint: hint(for: request), context: context(request))
-                failure = attempt { () throws(WireSocket.Failure) in try send(.info(info)) }
-            case .decode(let request):
-                let (data, coders) = (try mapped(file, request.byteCount), coders(for: request))
-                let image = try coders.decode(data, options: options(for: request), context: context(request))
-                failure = attempt { () throws(WireSocket.Failure) in
-                    try share([ImageFrame(pixels: image.pixels)], image.properties, image.animation?.info)
-                }
-            case .open(let request):
-                let (data, coders) = (try mapped(file, request.byteCount), coders(for: request))
-                guard
-                    let decoder = try coders.frameDecoder(
-                        for: data, options: options(for: request), context: context(request))
-                else { throw ImageError(.notAnimated, stage: .decode, reason: "the format has no frames") }
-                frames = decoder
-                failure = attempt { () throws(WireSocket.Failure) in try send(.opened(decoder.info, decoder.outputSize))
-                }
-            case .nextFrame:
-                let frame = try frames?.nextFrame()
-                failure = attempt { () throws(WireSocket.Failure) in
-                    if let frame { try share([frame], Image.Properties()) } else { try send(.done) }
-                }
-            case .seek(let index):
-                try frames?.seek(to: index)
-                failure = attempt { () throws(WireSocket.Failure) in try send(.done) }
-            case .keepSeekPoints(let interval):
-                frames?.keepSeekPoints(every: interval)
-                failure = attempt { () throws(WireSocket.Failure) in try send(.done) }
-            case .close: frames = nil
-            // Answers to nothing.
-            case .begin, .proceed, .stop, .memory: failure = .garbage
-            }
+            answer = try self.answer(to: request, file, &frames)
         } catch {
-            try send(.failed(error))
+            answer = Answer(message: .failed(error.code, error.reason))
         }
-        if let failure { throw failure }
+        guard let answer else { return }
+        try send(answer.message)
+        if let pixels = answer.pixels { try share(pixels) }
     }
 
-    private func attempt(_ body: () throws(WireSocket.Failure) -> Void) -> WireSocket.Failure? {
-        do throws(WireSocket.Failure) {
-            try body()
+    /// An answer, and the pixels that it describes.
+    private struct Answer {
+        var message: WorkerMessage
+        var pixels: PixelBuffer?
+    }
+
+    /// Returns the answer to a request, if it has one.
+    private func answer(
+        to message: HostMessage, _ file: Int32, _ frames: inout (any FrameDecoder)?
+    ) throws(ImageError) -> Answer? {
+        switch message {
+        case .info(let request):
+            let (data, coders) = (try mapped(file, request.byteCount), coders(for: request))
+            let info = try coders.info(of: data, hint: request.options.formatHint, context: context(request))
+            return Answer(message: .info(info))
+        case .decode(let request):
+            let (data, coders) = (try mapped(file, request.byteCount), coders(for: request))
+            let image = try coders.decode(data, options: request.options, context: context(request))
+            let layout = WireImage(
+                image.pixels.size, image.pixels.format, properties: image.properties, animation: image.animation?.info)
+            return Answer(message: .layout(layout), pixels: image.pixels)
+        case .open(let request):
+            let (data, coders) = (try mapped(file, request.byteCount), coders(for: request))
+            let decoder = try coders.frameDecoder(for: data, options: request.options, context: context(request))
+            guard let decoder else {
+                throw ImageError(.notAnimated, stage: .decode, reason: "the format has no frames")
+            }
+            frames = decoder
+            return Answer(message: .opened(decoder.info, decoder.outputSize))
+        case .nextFrame:
+            guard let frame = try frames?.nextFrame() else { return Answer(message: .done) }
+            let layout = WireImage(frame.pixels.size, frame.pixels.format, duration: frame.duration)
+            return Answer(message: .layout(layout), pixels: frame.pixels)
+        case .seek(let index): try frames?.seek(to: index)
+        case .keepSeekPoints(let interval): frames?.keepSeekPoints(every: interval)
+        case .close:
+            frames = nil
             return nil
-        } catch {
-            return error
+        // Answers to nothing.
+        case .begin, .proceed, .stop, .memory: return nil
         }
+        return Answer(message: .done)
     }
 
     // MARK: Decoding
@@ -105,17 +106,6 @@ package struct DecoderWorker {
     /// The coders for the formats of the coder that the program isolates, in this process.
     private func coders(for request: WireRequest) -> ImageCoders {
         ImageCoders(coders.coders.filter { !$0.decodableFormats.isDisjoint(with: request.formats) })
-    }
-
-    /// The format to assume: the format of the program's coder, which a camera file doesn't tell.
-    private func hint(for request: WireRequest) -> ImageFormat? {
-        request.options.formatHint ?? (request.formats.count == 1 ? request.formats.first : nil)
-    }
-
-    private func options(for request: WireRequest) -> DecodeOptions {
-        var options = request.options
-        options.formatHint = hint(for: request)
-        return options
     }
 
     /// A context whose memory the program reserves.
@@ -152,33 +142,14 @@ package struct DecoderWorker {
 
     // MARK: Answers
 
-    /// Describes an image, and writes its pixels into the memory that the program gives.
-    private func share(
-        _ frames: [ImageFrame], _ properties: Image.Properties, _ animation: ImageInfo? = nil
-    ) throws(WireSocket.Failure) {
-        guard let image = WireImage(frames, properties: properties, animation: animation), let count = image.byteCount
-        else { throw .garbage }
-        try send(.layout(image))
+    /// Writes pixels into the memory that the program gives.
+    private func share(_ pixels: PixelBuffer) throws(WireSocket.Failure) {
         let (message, file) = try receive()
         defer { if file >= 0 { close(file) } }
-        guard case .memory = message, tintype_is_memory_file(file, count) == 1 else { throw .garbage }
-        for (index, frame) in frames.enumerated() {
-            // Written, not mapped: the pages are neither cleared first nor faulted in, and the program can seal them at once.
-            let isWritten = frame.pixels.withUnsafeBytes { write($0, to: file, at: index * image.frameStride) }
-            guard isWritten else { throw .system(errno) }
-        }
+        guard case .memory = message, tintype_is_memory_file(file, pixels.byteCount) == 1 else { throw .garbage }
+        // Written, not mapped: the pages are neither cleared first nor faulted in, and the program can seal them at once.
+        guard pixels.withUnsafeBytes({ SharedMemory.write($0, to: file) }) else { throw .system(errno) }
         try send(.written)
-    }
-
-    private func write(_ bytes: UnsafeRawBufferPointer, to file: Int32, at offset: Int) -> Bool {
-        var done = 0
-        while done < bytes.count, let start = bytes.baseAddress {
-            let count = pwrite(file, start + done, bytes.count - done, off_t(offset + done))
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { return false }
-            done += count
-        }
-        return true
     }
 
     private func receive() throws(WireSocket.Failure) -> (message: HostMessage, file: Int32) {

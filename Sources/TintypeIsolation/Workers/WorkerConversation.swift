@@ -57,10 +57,9 @@ final class WorkerConversation {
         try send(.begin(settings))
         switch try receive() {
         case .ready: break
-        case .failed(let error):
-            throw .image(
-                ImageError(
-                    .decoderUnavailable, stage: .decode, reason: WireRequest.cleaned(error.reason, limit: 2_000)))
+        case .failed(_, let reason):
+            let reason = WireRequest.cleaned(reason, limit: 2_000)
+            throw .image(ImageError(.decoderUnavailable, stage: .decode, reason: reason))
         default: throw .nonsense
         }
     }
@@ -77,8 +76,8 @@ final class WorkerConversation {
         return try answer()
     }
 
-    /// Gives the worker memory for the pixels that it described.
-    func frames(_ image: WireImage) throws(Failure) -> [ImageFrame] {
+    /// Gives the worker memory for the pixels that it described, and returns them.
+    func frame(_ image: WireImage) throws(Failure) -> ImageFrame {
         // Rows are padded, but not to twice the memory of an image.
         guard let count = image.byteCount, count / 2 <= context.limits.maximumBytes.bytes else { throw .nonsense }
         // A frame has the memory of its animation. A worker that reserved nothing for an image is in the middle of it, and of no more use
@@ -88,7 +87,8 @@ final class WorkerConversation {
         }
         let memory = try SharedMemory(count: count)
         guard case .written = try ask(.memory, about: memory) else { throw .nonsense }
-        return try memory.frames(image, pool: context.pool)
+        let pixels = try memory.pixels(image.size, image.format, pool: context.pool)
+        return ImageFrame(pixels: pixels, duration: image.duration)
     }
 
     func send(_ message: HostMessage) throws(Failure) { try send(message, descriptor: -1) }
@@ -116,7 +116,7 @@ final class WorkerConversation {
             }
             switch try request.validated(answer, frameSize: frameSize) {
             case .reserve(let bytes): try reserve(bytes)
-            case .failed(let error): throw .image(error)
+            case .failed(let code, let reason): throw .image(ImageError(code, stage: .decode, reason: reason))
             case let answer: return answer
             }
         }

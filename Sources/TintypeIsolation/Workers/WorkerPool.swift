@@ -5,8 +5,6 @@ internal import TintypeImages
 /// that was used last comes first.
 final class WorkerPool: Sendable {
     let isolation: DecoderIsolation
-    /// The helper of the settings; `nil` until it is looked for, and where there is none.
-    private let helper = Lock<WorkerProgram?>(nil)
     private let idle = Lock<[WorkerProcess]>([])
     private let failedStart = Lock<FailedStart?>(nil)
 
@@ -114,20 +112,9 @@ final class WorkerPool: Sendable {
         }
     }
 
-    /// The program that workers run. A helper is looked for again as long as it isn't found.
-    private var program: WorkerProgram {
-        guard let path = isolation.helper else { return .own }
-        return helper.withLock { last in
-            if let last, last.refusal == nil { return last }
-            let program = WorkerProgram(helper: path)
-            last = program
-            return program
-        }
-    }
-
     private func start(_ context: ProcessingContext) throws(ImageError) -> WorkerProcess {
         if let failed = failedStart.withLock({ $0 }), .now < failed.end { throw failed.error }
-        let program = program
+        let program = WorkerProgram.named(isolation.helper)
         if let refusal = program.refusal {
             throw ImageError(
                 .decoderUnavailable, stage: .decode, reason: "no process can be started to decode: \(refusal)")
@@ -182,9 +169,8 @@ extension WorkerSettings {
     ]
 
     /// Read once: another thread may change the environment at any time.
-    private static let ownVariables = names.flatMap { name in
-        getenv(name).map { [name, String(cString: $0)] } ?? []
-    }
+    private static let ownVariables = Dictionary(
+        uniqueKeysWithValues: names.compactMap { name in getenv(name).map { (name, String(cString: $0)) } })
 
     /// The settings of a worker of this process.
     init(_ isolation: DecoderIsolation) {
