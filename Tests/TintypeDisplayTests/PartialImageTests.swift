@@ -61,53 +61,6 @@ struct PartialImageTests {
         #expect(loader.calls.count == 1)
     }
 
-    /// Waits until so many callers want images.
-    private func callers(_ count: Int, of manager: ImageManager) async {
-        func waiting() -> Int {
-            manager.shared.work.waiting.reduce(0) { sum, entry in
-                if case .image = entry.key { sum + entry.value } else { sum }
-            }
-        }
-        while waiting() < count { await Task.yield() }
-    }
-
-    @Test("A load under way and a display of the same image decode it once")
-    func sharedDecode() async throws {
-        let (loader, coder) = (GatedLoader(), DotCoder())
-        let manager = ImageManager(cache: DictionaryCache(), loader: loader, coders: ImageCoders([coder]))
-        let task = manager.task(for: ImageRequest(url))
-        await loader.arrival(of: 1)
-        let display = RecordingDisplay(manager)
-        let load = display.setImage(url)
-        await callers(2, of: manager)
-        loader.answer(0, with: .success(.dot(size: 8)))
-        #expect(try await load.result.get().image.isIdentical(to: await task.image))
-        #expect(coder.decodes == 1 && loader.calls.count == 1)
-    }
-
-    @Test(
-        "Of a damaged file that a load and a display share, the display shows a part, and the load fails, whoever came first",
-        .capability("3.8"), arguments: [true, false], [true, false])
-    func sharedDamage(isDisplayFirst: Bool, isCropped: Bool) async throws {
-        let loader = GatedLoader()
-        let manager = ImageManager(cache: DictionaryCache(), loader: loader, coders: ImageCoders([CutCoder()]))
-        let display = RecordingDisplay(manager)
-        let crop = CropTransformer(area: .rect(PixelRect(x: 0, y: 0, width: 2, height: 2)))
-        let request = ImageRequest(url, transformer: isCropped ? crop : nil)
-        var load = isDisplayFirst ? display.setImage(request) : nil
-        await Task.yield()
-        if isDisplayFirst { await loader.arrival(of: 1) }
-        let task = manager.task(for: request)
-        await loader.arrival(of: 1)
-        load = load ?? display.setImage(request)
-        await callers(isCropped ? 3 : 2, of: manager)
-        loader.answer(0, with: .success(.dot(size: 8)))
-        let shown = try await load?.result.get().image
-        #expect(shown?.isPartial == true && shown?.size.width == (isCropped ? 2 : 4))
-        let error = await #expect(throws: ImageError.self) { try await task.image }
-        #expect(error?.code == .truncatedImage && loader.calls.count == 1)
-    }
-
     @Test("A part of an image takes the place of no whole image in the caches", .capability("3.8"))
     func keepsWhole() async throws {
         let (loader, cache) = (GatedLoader(), DictionaryCache())

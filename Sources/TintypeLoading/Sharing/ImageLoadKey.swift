@@ -5,6 +5,8 @@
 struct ImageLoadKey: Hashable, Sendable {
     /// The image, with everything that changes its pixels.
     var image: ImageKey
+    /// True if a part of a file that ends too early will do. Whole images are the same either way, and so are their keys.
+    var allowsPartialImage: Bool
     var download: DownloadKey
     /// The generation of the environment: a load keeps to the configuration and the coders as they are when it starts.
     var generation: Int

@@ -5,8 +5,6 @@ struct LoadWishes: Hashable, Sendable {
     var previews = false
     /// True for a caller that shows the cached image while its source is asked.
     var outdated = false
-    /// True for a caller that takes a part of an image whose file is damaged. The others get an error then.
-    var partial = false
     var layers: StoredLayers = []
     /// The lifetime of the entries on disk; `nil` for no such limit.
     var lifetime: Duration?
@@ -56,9 +54,9 @@ struct StoredLayers: OptionSet, Hashable, Sendable {
 
 /// The number of waiters that have each wish. So a change takes the same time however many wait.
 struct WishCounts: Hashable, Sendable {
-    /// By priority, then for previews, cached and partial images, and layers.
+    /// By priority, then for previews, cached images, and layers.
     private var counts = SIMD32<Int32>()
-    private static let (previews, outdated, lifetimes, partial, layers) = (8, 9, 10, 11, 16)
+    private static let (previews, outdated, lifetimes, layers) = (8, 9, 10, 16)
 
     mutating func add(_ wishes: LoadWishes) { add(wishes, 1) }
     mutating func remove(_ wishes: LoadWishes) { add(wishes, -1) }
@@ -67,7 +65,6 @@ struct WishCounts: Hashable, Sendable {
         counts[wishes.priority.rawValue] &+= number
         if wishes.previews { counts[Self.previews] &+= number }
         if wishes.outdated { counts[Self.outdated] &+= number }
-        if wishes.partial { counts[Self.partial] &+= number }
         if wishes.lifetime != nil { counts[Self.lifetimes] &+= number }
         guard !wishes.layers.isEmpty else { return }
         for bit in 0..<StoredLayers.count where wishes.layers.rawValue & 1 << bit != 0 {
@@ -87,7 +84,6 @@ struct WishCounts: Hashable, Sendable {
         }
         wishes.previews = counts[Self.previews] > 0
         wishes.outdated = counts[Self.outdated] > 0
-        wishes.partial = counts[Self.partial] > 0
         for bit in 0..<StoredLayers.count where counts[Self.layers + bit] > 0 {
             wishes.layers.insert(StoredLayers(rawValue: 1 << bit))
         }

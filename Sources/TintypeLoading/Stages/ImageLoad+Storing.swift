@@ -14,9 +14,7 @@ extension ImageLoad {
             layers.insert(.originalInMemory)
         }
         if environment.storesOriginal(request) { layers.insert(.originalOnDisk) }
-        return LoadWishes(
-            priority: request.priority, partial: request.decode.allowsPartialImage, layers: layers,
-            lifetime: request.cache.lifetime)
+        return LoadWishes(priority: request.priority, layers: layers, lifetime: request.cache.lifetime)
     }
 
     /// Stores the output, unless its source was removed since the load started.

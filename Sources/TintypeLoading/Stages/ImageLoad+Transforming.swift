@@ -28,8 +28,7 @@ extension ImageLoad {
         }
         return PipelineOutput(
             image: output.value.with(decoded.image.response), bytes: decoded.bytes, source: decoded.source,
-            freshness: decoded.freshness, decodeTime: decoded.decodeTime, transformTime: output.time,
-            damage: decoded.damage)
+            freshness: decoded.freshness, decodeTime: decoded.decodeTime, transformTime: output.time)
     }
 
     /// The output of a request without a transformer. Its previews are transformed.

@@ -30,8 +30,8 @@ final class ImageLoad: Sendable {
         let isReload = transformed?.key.isReload ?? request.isReload
         queriesMemory = request.cache.query.contains(.memory) && policy.queriesMemory
         self.key = ImageLoadKey(
-            image: key, download: environment.downloadKey(for: request), generation: environment.generation,
-            policy: policy,
+            image: key, allowsPartialImage: request.decode.allowsPartialImage,
+            download: environment.downloadKey(for: request), generation: environment.generation, policy: policy,
             queriesDisk: environment.queriesDisk(request),
             queriesVariant: queriesVariants && !key.variant.isOriginal && policy != .revalidate
                 && environment.mayStoreVariant(request),
@@ -49,22 +49,20 @@ final class ImageLoad: Sendable {
         _ wishes: LoadWishes, priority: LoadPriority,
         onUpdate: (@Sendable (LoadUpdate) -> Void)? = nil
     ) async throws(ImageError) -> PipelineOutput {
-        let value = try await environment.shared.work.value(
-            .image(key), wishes, priority: priority, onUpdate: onUpdate, .image(self))
-        return try Self.output(value, takesPart: wishes.partial)
+        try Self.output(
+            await environment.shared.work.value(
+                .image(key), wishes, priority: priority, onUpdate: onUpdate, .image(self)))
     }
 
     /// The output for a job that needs it.
     func output(
         for job: LoadWork.Job, onUpdate: (@Sendable (LoadUpdate) -> Void)? = nil
     ) async throws(ImageError) -> PipelineOutput {
-        let value = try await job.value(.image(key), onUpdate: onUpdate, .image(self))
-        return try Self.output(value, takesPart: job.wishes.partial)
+        try Self.output(await job.value(.image(key), onUpdate: onUpdate, .image(self)))
     }
 
-    private static func output(_ value: LoadValue, takesPart: Bool) throws(ImageError) -> PipelineOutput {
+    private static func output(_ value: LoadValue) throws(ImageError) -> PipelineOutput {
         guard case .image(let output) = value else { throw .cancelled }  // Never: the key stands for an image.
-        if let damage = output.damage, !takesPart { throw damage }
         return output
     }
 
@@ -101,11 +99,9 @@ final class ImageLoad: Sendable {
 
     // MARK: Decode
 
-    /// The options of the request for a whole image, completed by the source's name and media type.
+    /// The options of the request, completed by the source's name and media type.
     func options(mimeType: String? = nil) -> DecodeOptions {
-        var options = request.decode.completed(fileName: request.url.absoluteString, mimeType: mimeType)
-        options.allowsPartialImage = false
-        return options
+        request.decode.completed(fileName: request.url.absoluteString, mimeType: mimeType)
     }
 
     /// The image of the original, or of a larger thumbnail of it.
@@ -138,8 +134,7 @@ final class ImageLoad: Sendable {
         }
         return PipelineOutput(
             image: image.with(result.bytes.entry.response), bytes: result.bytes,
-            source: result.bytes.source, freshness: result.freshness, decodeTime: result.value.time,
-            damage: result.value.damage)
+            source: result.bytes.source, freshness: result.freshness, decodeTime: result.value.time)
     }
 
     /// The image of the bytes of the source, if possible the one that the previews have made.
@@ -158,20 +153,12 @@ final class ImageLoad: Sendable {
         return try await decoded(bytes, job, progressive: decoding)
     }
 
-    /// Decodes the bytes of the source. Of a damaged file, a part is decoded if any caller takes that.
+    /// Decodes the bytes of the source.
     func decoded(
         _ bytes: SourceBytes, _ job: LoadWork.Job, progressive: ProgressiveDecoding? = nil
     ) async throws(ImageError) -> Decoded {
-        var options = options(mimeType: bytes.entry.mimeType)
-        do throws(ImageError) {
-            return try await decode(bytes.data, options, job, progressive: progressive)
-        } catch {
-            guard [.truncatedImage, .corruptImage].contains(error.code), job.wishes.partial else { throw error }
-            options.allowsPartialImage = true
-            var part = try await decode(bytes.data, options, job)
-            part.damage = error
-            return part
-        }
+        try await decode(
+            bytes.data, options(mimeType: bytes.entry.mimeType), job, progressive: progressive)
     }
 
     /// A decoder of bytes that arrive; `nil` if the coder has none.
@@ -184,8 +171,6 @@ final class ImageLoad: Sendable {
     struct Decoded: Sendable {
         var image: Image
         var time: StageTime
-        /// The reason why it is only a part.
-        var damage: ImageError?
     }
 
     func decode(

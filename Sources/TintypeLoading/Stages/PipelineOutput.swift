@@ -9,15 +9,12 @@ final class PipelineOutput: Sendable {
     let transformTime: StageTime
     /// True for an image that was found under its own key, in memory or as a variant on disk.
     let isStored: Bool
-    /// The error of callers that don't take a part of an image; `nil` for a whole one.
-    let damage: ImageError?
 
     let stores = OutputStores()
 
     init(
         image: Image, bytes: SourceBytes?, source: ImageOrigin, freshness: Freshness = .cached,
-        decodeTime: StageTime = .zero, transformTime: StageTime = .zero, isStored: Bool = false,
-        damage: ImageError? = nil
+        decodeTime: StageTime = .zero, transformTime: StageTime = .zero, isStored: Bool = false
     ) {
         self.image = image
         self.bytes = bytes
@@ -26,7 +23,6 @@ final class PipelineOutput: Sendable {
         self.decodeTime = decodeTime
         self.transformTime = transformTime
         self.isStored = isStored
-        self.damage = damage
     }
 
     /// The metrics of a caller's load that has this output.
