@@ -13,10 +13,8 @@ package enum FileName {
 }
 
 extension DecodeOptions {
-    /// Returns the options, completed from the name of a file, a path, or a URL, and a media type: the format of a camera file, and the scale
-    /// of `@2x`.
+    /// Returns the options, completed from a name and a media type: the format of a camera file, and the scale of `@2x`.
     package func completed(fileName: String, mimeType: String? = nil) -> DecodeOptions {
-        let fileName = FileName.last(of: fileName)
         var options = self
         if formatHint == nil { options.formatHint = ImageFormat.hint(fileName: fileName, mimeType: mimeType) }
         if scale == 1 { options.scale = Image.scale(ofName: fileName) }

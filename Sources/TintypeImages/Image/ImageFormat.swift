@@ -161,19 +161,19 @@ extension ImageFormat {
     ///
     /// The result is meant for ``DecodeOptions/formatHint``. Loads use it if their request has no hint.
     /// - Parameters:
-    ///   - fileName: a file name, a path or a URL.
+    ///   - fileName: a file name or a path.
     ///   - mimeType: the media type, if it is known.
     package static func hint(fileName: String, mimeType: String? = nil) -> ImageFormat? {
         if let mimeType, ImageFormat(mimeType: mimeType) == .raw { return .raw }
         return ImageFormat(fileName: fileName) == .raw ? .raw : nil
     }
 
-    /// The format that the extension of a file name, a path, or a URL stands for.
+    /// The format that the extension of a file's name or path stands for.
     package init?(fileName: String) {
-        let name = FileName.last(of: fileName)
-        guard let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")),
-            name.utf8.distance(from: dot, to: name.endIndex) < 20
-        else { return nil }
-        self.init(fileExtension: String(name[name.utf8.index(after: dot)...]))
+        let name = fileName.utf8
+        guard let dot = name.lastIndex(of: UInt8(ascii: ".")), name.distance(from: dot, to: name.endIndex) < 20 else {
+            return nil
+        }
+        self.init(fileExtension: String(fileName[name.index(after: dot)...]))
     }
 }

@@ -19,16 +19,9 @@ extension LoadEnvironment {
         return coder
     }
 
-    /// The scheme and the server of a URL, as they are written; `nil` for bytes of the user.
+    /// The server of a URL; `nil` for bytes of the user.
     func origin(of url: URL) -> String? {
-        guard !loaders.isLocal(url) else { return nil }
-        let text = url.absoluteString
-        var slashes = 0
-        let end = text.utf8.firstIndex { byte in
-            if byte == UInt8(ascii: "/") { slashes += 1 }
-            return slashes == 3
-        }
-        return String(text[..<(end ?? text.endIndex)])
+        loaders.isLocal(url) ? nil : "\(url.scheme ?? "")://\(url.host() ?? ""):\(url.port ?? 0)"
     }
 
     /// Decodes on the processing queue, when the budget has room.

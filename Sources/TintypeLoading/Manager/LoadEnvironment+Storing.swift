@@ -45,7 +45,7 @@ extension LoadEnvironment {
         } else {
             // A thumbnail would replace the original.
             let options = DecodeOptions().completed(
-                fileName: request.url.lastPathComponent, mimeType: bytes.entry.mimeType)
+                fileName: request.url.fileName, mimeType: bytes.entry.mimeType)
             whole = try await decode(bytes.data, of: request.url, options: options, priority: WorkPriority(.low))
         }
         guard let data = try await serialized(whole, bytes.data, for: request) else { return entry }

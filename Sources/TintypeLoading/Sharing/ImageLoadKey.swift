@@ -6,6 +6,9 @@ struct ImageLoadKey: Hashable, Sendable {
     /// The image, with everything that changes its pixels.
     var image: ImageKey
     /// True if a part of a file that ends too early will do. Whole images are the same either way, and so are their keys.
+    ///
+    /// Part of the identity though a load and a display that share an image decode it twice: a coder that allows a part also plays animations
+    /// past damaged frames, reads other files than one that doesn't, and its failures are others.
     var allowsPartialImage: Bool
     var download: DownloadKey
     /// The generation of the environment: a load keeps to the configuration and the coders as they are when it starts.

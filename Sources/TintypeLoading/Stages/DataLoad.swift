@@ -44,7 +44,7 @@ struct DataLoad: Sendable {
         let result = try await source.value(for: job) { bytes throws(ImageError) in
             let hint =
                 request.decode.formatHint
-                ?? ImageFormat.hint(fileName: request.url.lastPathComponent, mimeType: bytes.entry.mimeType)
+                ?? ImageFormat.hint(fileName: request.url.fileName, mimeType: bytes.entry.mimeType)
             var encoded: DiskCacheEntry?
             if let image = bytes.image {
                 encoded = try await environment.encodedEntry(image, options: EncodeOptions(), priority: job.priority)

@@ -101,7 +101,7 @@ final class ImageLoad: Sendable {
 
     /// The options of the request, completed by the source's name and media type.
     func options(mimeType: String? = nil) -> DecodeOptions {
-        request.decode.completed(fileName: request.url.absoluteString, mimeType: mimeType)
+        request.decode.completed(fileName: request.url.fileName, mimeType: mimeType)
     }
 
     /// The image of the original, or of a larger thumbnail of it.

@@ -127,7 +127,7 @@ final class SourceFetch: Sendable {
         let reservation = environment.reservation()
         let arrival = BodyArrival(environment, of: url, counting: reservation, for: job)
         defer { arrival.end() }
-        if let format = ImageFormat(fileName: url.absoluteString) { environment.coders.prepare(for: format) }
+        if let format = ImageFormat(fileName: url.fileName) { environment.coders.prepare(for: format) }
         var message = LoadRequest(
             url: url, headers: request.headers, method: request.method, body: request.body, priority: job.priority,
             validators: cached?.entry.validators, targetSize: request.targetSize)

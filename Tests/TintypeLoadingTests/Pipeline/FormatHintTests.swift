@@ -38,10 +38,11 @@ struct FormatHintTests {
 
     @Test(
         "A URL's ending tells a camera file from a TIFF", .capability("CTX-13", "COD-49"),
-        arguments: ["a.nef", "b.DNG", "c.cr3"])
+        arguments: ["a.nef", "b.DNG", "c.cr3", "shot #1.nef", "why?.dng", "50 %.cr3"])
     func ending(name: String) async throws {
         #expect(try await load(name) == .raw)
         #expect(try await load(name) { $0.isProgressive = true } == .raw)
+        #expect(ImageFormat.hint(fileName: "/photos/" + name) == .raw)
     }
 
     @Test("Without such an ending the bytes tell, and a hint of the request goes first", .capability("CTX-13"))

@@ -1,0 +1,11 @@
+internal import FoundationEssentials
+
+extension URL {
+    /// The last component of the path, without escapes.
+    ///
+    /// Foundation's `lastPathComponent` splits the path and resolves its escapes, which takes ten times as long, and each load asks.
+    var fileName: String {
+        let name = FileName.last(of: absoluteString)
+        return name.isEmpty || name.utf8.contains(UInt8(ascii: "%")) ? lastPathComponent : name
+    }
+}
