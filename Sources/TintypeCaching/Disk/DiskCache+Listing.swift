@@ -13,7 +13,7 @@ extension DiskCache {
         package let fileBytes: Int
         /// The time of the last use, to within an eighth of the age of eviction.
         package let accessed: Date
-        /// The codec that the bytes went through (``PayloadCodec/identifier``), if any.
+        /// The identifier of the codec that the bytes went through, if any.
         package let codec: String?
         /// The position where the listing continues.
         package let cursor: String
@@ -83,15 +83,14 @@ extension DiskStore {
     }
 
     func listings(ofSource source: String) -> [DiskCache.Listing] {
-        guard let directory = openDirectory(), let names = try? directory.names(ofSource: source) else {
-            return []
-        }
+        guard let directory = openDirectory(), let names = try? directory.names(ofSource: source) else { return [] }
         return names.compactMap { listing($0, of: source, in: directory) }.sorted { $0.cursor < $1.cursor }
     }
 
     /// - Parameter source: the source whose entries are listed; `nil` for any.
-    private func listing(_ name: EntryName, of source: String? = nil, in directory: OpenDirectory) -> DiskCache.Listing?
-    {
+    private func listing(
+        _ name: EntryName, of source: String? = nil, in directory: OpenDirectory
+    ) -> DiskCache.Listing? {
         guard let (description, status) = directory.description(of: name) else { return nil }
         let key = description.key
         if let source, !description.belongs(to: ImageKey(source: source, variant: key.variant)) { return nil }

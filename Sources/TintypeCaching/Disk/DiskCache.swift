@@ -58,12 +58,9 @@ public final class DiskCache: DiskCaching {
     public var configuration: Configuration {
         get { store.limits.withLock { $0 } }
         set {
-            store.limits.withLock { limits in
-                let old = limits
-                limits = newValue
-                limits.directory = old.directory
-                limits.payloadCodec = old.payloadCodec
-            }
+            var limits = newValue
+            (limits.directory, limits.payloadCodec) = (store.path, store.payloadCodec)
+            store.limits.withLock { [limits] in $0 = limits }
         }
     }
 

@@ -30,7 +30,9 @@ extension DiskStore {
     ///   ``DiskLookup/unknown``. `nil` to read any, and to wait.
     func lookUp(_ key: ImageKey, atOnce limit: Int?) -> DiskLookup {
         let open = limit == nil ? openDirectory() : directory.withLock { $0 }
-        guard let directory = open else { return limit == nil || hasCertainlyNoDirectory ? .none : .unknown }
+        guard let directory = open else {
+            return limit == nil || OpenDirectory.isMissing(path, faults: faults) ? .none : .unknown
+        }
         let name = EntryName(key)
         do throws(FileError) {
             let file = try directory.read(
@@ -110,12 +112,12 @@ struct Aging {
         if let expires = entry.expires, expires.cacheTime <= time { return true }
         // A time in the future counts as now.
         let used = min(time, modified)
-        if let lifetime = entry.idleLifetime, Self.isOld(used, time - lifetime.cacheTime) { return true }
+        if let lifetime = entry.idleLifetime, used <= time - lifetime.cacheTime { return true }
         guard let bound = bound(sweeping: sweeping) else { return false }
         switch expiry {
         case .byCreation: return entry.created.cacheTime <= bound
-        case .byModification: return Self.isOld(description.stored, bound)
-        case .byAccess: return Self.isOld(used, bound)
+        case .byModification: return description.stored <= bound
+        case .byAccess: return used <= bound
         }
     }
 
@@ -125,9 +127,6 @@ struct Aging {
         // With an age of zero, entries live until the next sweep.
         return maximumAge == .zero && !sweeping ? nil : time - maximumAge.cacheTime
     }
-
-    /// Returns true if a time is not after the bound, to the millisecond: entries that are stored at the same time have different times.
-    static func isOld(_ time: Int64, _ bound: Int64) -> Bool { time / 1_000 <= bound / 1_000 }
 
     /// The microseconds by which the time of a file may be earlier than the last use: an eighth of the age at which entries go.
     func tolerance(idleLifetime: Duration?) -> Int64 {

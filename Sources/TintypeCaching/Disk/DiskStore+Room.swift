@@ -24,7 +24,7 @@ extension DiskStore {
             try directory.forEachFile(in: path) { file, status in
                 let isLeftover: Bool
                 if let name = EntryName(file) {
-                    isLeftover = bound.map { Aging.isOld(status.modified, $0) } ?? false
+                    isLeftover = bound.map { status.modified <= $0 } ?? false
                     if !isLeftover || !mayRemove {
                         entries.append(.init(name: name, size: status.allocatedSize, modified: status.modified))
                     }

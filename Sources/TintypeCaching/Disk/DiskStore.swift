@@ -24,12 +24,10 @@ final class DiskStore: Sendable {
     let directory = Lock<OpenDirectory?>(nil)
     /// For the thread that prepares the directory.
     private let preparation = Lock(())
-    /// The time of the latest store, in microseconds since 1970.
-    private let lastStore = Lock(Int64.min)
     /// The time when the sizes were last written or read.
     let lastSave = Atomic(Int64.min)
     private let now: @Sendable () -> Date
-    private let faults: FileFaults?
+    let faults: FileFaults?
     private let log: @Sendable (String) -> Void
     private let loggedCauses = Lock(Set<String>())
 
@@ -50,9 +48,6 @@ final class DiskStore: Sendable {
     var usage: CacheUsage { hand.withLock { $0.sizes.total } }
 
     // MARK: The directory
-
-    /// True if the kernel knows without looking that there is no directory.
-    var hasCertainlyNoDirectory: Bool { OpenDirectory.isMissing(path, faults: faults) }
 
     /// The directory for reading; `nil` if there is none, or it can't be read, which is logged.
     func openDirectory() -> OpenDirectory? { try? existingDirectory() }
@@ -170,20 +165,18 @@ final class DiskStore: Sendable {
     /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``.
     func store(_ entry: DiskCacheEntry, forKey key: ImageKey) throws(ImageError) {
         let configuration = limits.withLock { $0 }
-        let time = nextTime()
+        let time = time
         let trailer = EntryFile.trailer(
             for: entry, key: key, keepsCompleteURL: configuration.keepsCompleteURLs, stored: time,
             codec: payloadCodec?.identifier)
         let size = FileStatus.allocatedSize(entry.data.count + trailer.count)
-        let reason: String? =
-            if trailer.count > EntryFile.maximumDescription {
-                "the data beside the image takes \(ByteCount(trailer.count)), more than \(ByteCount(EntryFile.maximumDescription))"
-            } else if size > configuration.capacity.bytes {
-                "the entry takes \(ByteCount(size)), more than the capacity of the whole disk cache, \(configuration.capacity)"
-            } else {
-                nil
-            }
-        if let reason { throw ImageError(.cacheWriteFailed, stage: .cache, source: key.source, reason: reason) }
+        func check(_ what: String, _ size: Int, isAtMost limit: ByteCount, _ name: String = "") throws(ImageError) {
+            guard size > limit.bytes else { return }
+            let reason = "\(what) takes \(ByteCount(size)), more than \(name)\(limit)"
+            throw ImageError(.cacheWriteFailed, stage: .cache, source: key.source, reason: reason)
+        }
+        try check("the data beside the image", trailer.count, isAtMost: ByteCount(EntryFile.maximumDescription))
+        try check("the entry", size, isAtMost: configuration.capacity, "the capacity of the whole disk cache, ")
         var (attempts, hasFreed) = (0, false)
         while true {
             attempts += 1
@@ -208,16 +201,6 @@ final class DiskStore: Sendable {
                     forget(directory)
                 }
             }
-        }
-    }
-
-    /// The time of a store, which is later than the store before: entries of the same time would be evicted in any order.
-    private func nextTime() -> Int64 {
-        let time = time
-        return lastStore.withLock { last in
-            // A clock that was set back counts.
-            last = last &- time < 1_000_000 && last >= time ? last + 1 : time
-            return last
         }
     }
 
