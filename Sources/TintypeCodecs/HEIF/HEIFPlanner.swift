@@ -240,8 +240,7 @@ struct HEIFPlanner {
         let sources = table.references("dimg", from: item.id)
         guard sources.count == layout.rows * layout.columns else {
             throw .corrupt(
-                "the grid of the HEIF file has \(layout.columns) × \(layout.rows) tiles, but names \(sources.count) images"
-            )
+                "the grid of the HEIF file has \(layout.columns) × \(layout.rows) tiles, but \(sources.count) images")
         }
         guard layout.size.pixelCount <= limits.maximumPixels else { throw Self.tooLarge(layout.size, limits) }
         if let tiles = try plainTiles(sources), try haveEvenTransparency(tiles) {
