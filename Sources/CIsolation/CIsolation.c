@@ -68,7 +68,6 @@ long tintype_receive(int socket, void *bytes, size_t count, int *file) {
     union control control;
     struct msghdr message = {.msg_iov = &vector, .msg_iovlen = 1};
     if (file) {
-        *file = -1;
         message.msg_control = control.bytes;
         message.msg_controllen = sizeof control.bytes;
     }

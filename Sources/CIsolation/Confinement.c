@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <linux/landlock.h>
 #include <linux/seccomp.h>
-#include <malloc.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -28,13 +27,13 @@ static void *follow(void *unused) {
 }
 
 /// Ends this process when its program ends, or closes its end of the socket. Returns 0, or an error number.
-static int follow_program(int socket) {
+static int follow_program(void) {
     // PR_SET_PDEATHSIG follows the thread that started this process, which ends long before its program does. The socket may be open in
     // a copy of the program, made by fork.
     struct ucred program;
     socklen_t size = sizeof program;
-    if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &program, &size)) return errno;
-    followed[0] = (struct pollfd){.fd = socket, .events = POLLRDHUP};
+    if (getsockopt(TINTYPE_WORKER_SOCKET, SOL_SOCKET, SO_PEERCRED, &program, &size)) return errno;
+    followed[0] = (struct pollfd){.fd = TINTYPE_WORKER_SOCKET, .events = POLLRDHUP};
     followed[1] = (struct pollfd){.fd = (int)syscall(SYS_pidfd_open, program.pid, 0), .events = POLLIN};
     if (getppid() != program.pid) _exit(0);
     pthread_t thread;
@@ -96,11 +95,11 @@ void tintype_limit_memory(uint64_t memory) {
     setrlimit(RLIMIT_DATA, &present);
 }
 
-const char *tintype_confine(int socket, uint64_t memory, uint64_t seconds) {
+const char *tintype_confine(uint64_t memory, uint64_t seconds) {
     int has_landlock = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION) >= 1;
     // Otherwise the filter refuses to open anything: it can't read names of files.
     if (!has_landlock) tintype_open_fonts();
-    if (follow_program(socket)) return "start a thread";
+    if (follow_program()) return "start a thread";
     explain_crashes();
     if (SANITIZED) return NULL;
     if (limit_resources(memory, seconds)) return "limit its memory";

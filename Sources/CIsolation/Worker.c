@@ -84,7 +84,7 @@ __attribute__((constructor)) static void become_worker(int argc, char **argv, ch
         if (__init_array_start[i] == (constructor)become_worker) next = i + 1;
     for (; next < count; next++)
         if (__init_array_start[next]) __init_array_start[next](argc, argv, environment);
-    _exit(tintype_worker_main(TINTYPE_WORKER_SOCKET));
+    _exit(tintype_worker_main());
 }
 
 // MARK: Finding the program
@@ -134,17 +134,6 @@ static int open_own_library(void) {
     return file;
 }
 
-/// Sees the first object, which is the program.
-static int is_program(struct dl_phdr_info *info, size_t size, void *result) {
-    (void)size;
-    uintptr_t address = (uintptr_t)&become_worker;
-    for (int i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *header = &info->dlpi_phdr[i];
-        if (header->p_type == PT_LOAD && address - (info->dlpi_addr + header->p_vaddr) < header->p_memsz) *(int *)result = 1;
-    }
-    return 1;
-}
-
 const char *tintype_find_worker(const char *helper, int *file, int *library) {
     *file = *library = -1;
     if (helper) {
@@ -152,9 +141,8 @@ const char *tintype_find_worker(const char *helper, int *file, int *library) {
         return *file >= 0 ? NULL : "the helper is not a program with an absolute path";
     }
     if (!tintype_worker_main) return "the program links no decoder";
-    int in_program = 0;
-    dl_iterate_phdr(is_program, &in_program);
-    if (in_program) {
+    // The kernel, or the loader that was run with it, tells where the program's headers are.
+    if (&__ehdr_start && getauxval(AT_PHDR) == (uintptr_t)&__ehdr_start + __ehdr_start.e_phoff) {
         // Leads to the program even if it was deleted or replaced.
         *file = open_own("/proc/self/exe");
         int reason = errno;

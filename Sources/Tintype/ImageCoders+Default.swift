@@ -4,8 +4,8 @@ internal import TintypeIsolation
 /// Decodes for a copy of this program, which started this process as its worker. Called instead of `main`. It is in this file because
 /// whoever isolates coders has linked the file.
 @_cdecl("tintype_worker_main")
-package func tintypeWorkerMain(_ socket: Int32) -> Int32 {
-    DecoderWorker(coders: .inProcess, socket: socket).run {
+package func tintypeWorkerMain() -> Int32 {
+    DecoderWorker(coders: .inProcess).run {
         // Loads the libraries of text, and the fonts that text has by default.
         let text = """
             <svg xmlns="http://www.w3.org/2000/svg" width="9" height="9">

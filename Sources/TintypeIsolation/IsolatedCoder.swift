@@ -78,13 +78,16 @@ extension IsolatedCoder: AnimatedImageCoder where Base: AnimatedImageCoder {
         guard let worker = try pool.take(context) else {
             return try base.frameDecoder(for: data, options: options, context: context)
         }
-        let (result, isUsable) = pool.converse(with: worker, about: request, context) {
-            conversation throws(WorkerConversation.Failure) in
-            guard case .opened(let info, let size) = try conversation.ask(.open(request), about: SharedMemory(data))
-            else { throw .nonsense }
-            return IsolatedFrameDecoder(info: info, outputSize: size, about: request, worker, pool, context)
+        do throws(ImageError) {
+            return try pool.converse(with: worker, about: request, context) {
+                conversation throws(WorkerConversation.Failure) in
+                guard case .opened(let info, let size) = try conversation.ask(.open(request), about: SharedMemory(data))
+                else { throw .nonsense }
+                return IsolatedFrameDecoder(info: info, outputSize: size, about: request, worker, pool, context)
+            }
+        } catch {
+            pool.keep(worker)
+            throw error
         }
-        if case .failure = result, isUsable { pool.keep(worker) }
-        return try result.get()
     }
 }

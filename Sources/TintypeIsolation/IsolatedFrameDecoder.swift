@@ -27,11 +27,10 @@ final class IsolatedFrameDecoder: FrameDecoder {
 
     deinit {
         guard failure == nil else { return }
-        let (_, isUsable) = pool.converse(with: worker, about: request, context) {
-            conversation throws(WorkerConversation.Failure) in
+        try? pool.converse(with: worker, about: request, context) { conversation throws(WorkerConversation.Failure) in
             try conversation.send(.close)
         }
-        if isUsable { pool.keep(worker) }
+        pool.keep(worker)
     }
 
     func nextFrame() throws(ImageError) -> ImageFrame? {
@@ -67,8 +66,11 @@ final class IsolatedFrameDecoder: FrameDecoder {
         _ body: (WorkerConversation) throws(WorkerConversation.Failure) -> Value
     ) throws(ImageError) -> Value {
         if let failure { throw failure }
-        let (result, isUsable) = pool.converse(with: worker, about: request, frameSize: outputSize, context, body)
-        if case .failure(let error) = result, !isUsable { failure = error }
-        return try result.get()
+        do throws(ImageError) {
+            return try pool.converse(with: worker, about: request, frameSize: outputSize, context, body)
+        } catch {
+            if !worker.isUsable { failure = error }
+            throw error
+        }
     }
 }

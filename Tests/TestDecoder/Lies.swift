@@ -95,8 +95,10 @@ enum Lies {
 
     /// Receives a message, and returns the file that came with it.
     static func receive() -> Int32 {
+        var file: Int32 = -1
         do throws(WireSocket.Failure) {
-            return try socket.receiveWithFile(HostMessage.self, wait: wait).file
+            _ = try socket.receive(HostMessage.self, file: &file, wait: wait)
+            return file
         } catch {
             _exit(0)
         }

@@ -28,13 +28,13 @@ const char *tintype_find_worker(const char *helper, int *file, int *library);
 /// a decoder, in `tintype_worker_main`.
 int tintype_start_worker(int file, int library, int *socket, int *lifeline, int *process);
 
-/// Decodes for the program at the other end of a socket, instead of `main`; the status to exit with. Programs that link a decoder have it.
-int tintype_worker_main(int socket) __attribute__((weak));
+/// Decodes for the program at the other end of the socket, instead of `main`; the status to exit with. Programs that link a decoder have it.
+int tintype_worker_main(void) __attribute__((weak));
 
 /// Takes all rights from this process but those that decoding needs: system calls that decoding doesn't need end it, its memory and its
 /// processor time are limited, and it ends with its program. Without Landlock, it can open only the fonts that are known now.
 /// Returns NULL, or what the system refused.
-const char *tintype_confine(int socket, uint64_t memory, uint64_t seconds);
+const char *tintype_confine(uint64_t memory, uint64_t seconds);
 
 /// Limits the memory of this process, which is confined, to a number of bytes, but not to more than when it was confined.
 void tintype_limit_memory(uint64_t memory);
@@ -53,8 +53,8 @@ int tintype_is_memory_file(int file, size_t count);
 /// Sends bytes, with an open file unless it is -1; -1 with `errno`, which is `EAGAIN` if there is no room. Never raises `SIGPIPE`.
 long tintype_send(int socket, const void *bytes, size_t count, int file);
 
-/// Receives bytes, and an open file or -1; no files at all if `file` is NULL. Returns 0 at the end of the connection, and -1 with `errno`,
-/// which is `EAGAIN` if there are no bytes.
+/// Receives bytes, and an open file unless `file` has one, that is, isn't -1; no files at all if `file` is NULL. Returns 0 at the end of the
+/// connection, and -1 with `errno`, which is `EAGAIN` if there are no bytes.
 long tintype_receive(int socket, void *bytes, size_t count, int *file);
 
 /// Opens a process, so that a signal can't reach another one that gets its number; -1 with `errno`.

@@ -47,29 +47,10 @@ package struct WireSocket: Sendable {
 
     // MARK: Receiving
 
-    /// Receives a message from a worker, which has no files to give.
-    package func receive<Message: Decodable>(_ type: Message.Type, wait: Wait) throws(Failure) -> Message {
-        try receive(type, file: nil, wait: wait)
-    }
-
-    /// Receives a message, and the file that came with it, which the caller closes; -1 if there is none.
-    package func receiveWithFile<Message: Decodable>(
-        _ type: Message.Type, wait: Wait
-    ) throws(Failure) -> (message: Message, file: Int32) {
-        var file: Int32 = -1
-        do throws(Failure) {
-            let message = try withUnsafeMutablePointer(to: &file) { file throws(Failure) in
-                try receive(type, file: file, wait: wait)
-            }
-            return (message, file)
-        } catch {
-            if file >= 0 { close(file) }
-            throw error
-        }
-    }
-
-    private func receive<Message: Decodable>(
-        _ type: Message.Type, file: UnsafeMutablePointer<Int32>?, wait: Wait
+    /// Receives a message.
+    /// - Parameter file: becomes the first file that comes along, which the caller closes, and is -1 before. A worker has no files to give.
+    package func receive<Message: Decodable>(
+        _ type: Message.Type, file: UnsafeMutablePointer<Int32>? = nil, wait: Wait
     ) throws(Failure) -> Message {
         var header = (UInt32(0), UInt32(0))
         try withUnsafeMutableBytes(of: &header) { bytes throws(Failure) in try fill(bytes, file: file, wait: wait) }
@@ -88,19 +69,10 @@ package struct WireSocket: Sendable {
     ) throws(Failure) {
         var rest = bytes
         while let start = rest.baseAddress, rest.count > 0 {
-            var received: Int32 = -1
-            let count =
-                file == nil
-                ? tintype_receive(descriptor, start, rest.count, nil)
-                : tintype_receive(descriptor, start, rest.count, &received)
-            let code = errno
-            if let file, received >= 0 {
-                if file.pointee >= 0 { close(file.pointee) }
-                file.pointee = received
-            }
+            let count = tintype_receive(descriptor, start, rest.count, file)
             if count == 0 { throw .closed }
             if count < 0 {
-                try recover(from: code, waitingFor: POLLIN, wait)
+                try recover(from: errno, waitingFor: POLLIN, wait)
                 continue
             }
             rest = UnsafeMutableRawBufferPointer(rebasing: rest[count...])

@@ -6,17 +6,14 @@ package import TintypeImages
 /// The life of a worker: it gives up its rights, and decodes the data that it is sent until its program is gone.
 package struct DecoderWorker {
     private let coders: ImageCoders
-    private let socket: WireSocket
+    private let socket = WireSocket(descriptor: TINTYPE_WORKER_SOCKET)
     /// The memory that needs no reservation, in bytes.
     private var workingMemory: UInt64 = 0
 
     /// Processor time of a worker in all, in seconds: the last resort against a worker whose program was stopped.
     private static let processorSeconds: UInt64 = 3_600
 
-    package init(coders: ImageCoders, socket: Int32 = TINTYPE_WORKER_SOCKET) {
-        self.coders = coders
-        self.socket = WireSocket(descriptor: socket)
-    }
+    package init(coders: ImageCoders) { self.coders = coders }
 
     /// Runs until the program is gone.
     /// - Parameter prepare: loads resources that decoders open only once, such as fonts. Without Landlock, they can't open files later.
@@ -28,7 +25,7 @@ package struct DecoderWorker {
             setlocale(LC_CTYPE, settings.locale)
             prepare()
             let memory = UInt64(max(settings.memoryLimit, 0))
-            if let refused = tintype_confine(socket.descriptor, memory, Self.processorSeconds) {
+            if let refused = tintype_confine(memory, Self.processorSeconds) {
                 let reason = "the system doesn't let it \(String(cString: refused))"
                 try send(.failed(.decoderUnavailable, reason))
                 return 1
@@ -153,7 +150,9 @@ package struct DecoderWorker {
     }
 
     private func receive() throws(WireSocket.Failure) -> (message: HostMessage, file: Int32) {
-        try socket.receiveWithFile(HostMessage.self, wait: wait)
+        var file: Int32 = -1
+        let message = try socket.receive(HostMessage.self, file: &file, wait: wait)
+        return (message, file)
     }
 
     private func send(_ message: WorkerMessage) throws(WireSocket.Failure) { try socket.send(message, wait: wait) }

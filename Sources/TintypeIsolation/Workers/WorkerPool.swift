@@ -42,30 +42,27 @@ final class WorkerPool: Sendable {
         _ body: (WorkerConversation) throws(WorkerConversation.Failure) -> Value
     ) throws(ImageError) -> Value? {
         guard let worker = try take(context) else { return nil }
-        let (result, isUsable) = converse(with: worker, about: request, context, body)
-        if isUsable { keep(worker) }
-        return try result.get()
+        defer { keep(worker) }
+        return try converse(with: worker, about: request, context, body)
     }
 
-    /// Runs a request of a worker.
+    /// Runs a request of a worker, and ends the worker unless it can have another one.
     /// - Parameter frameSize: the size of the frames of the animation that the request has opened.
-    /// - Returns: the result, and true if the worker can have another request. Otherwise it was ended.
     func converse<Value>(
         with worker: WorkerProcess, about request: WireRequest?, frameSize: PixelSize? = nil,
         _ context: ProcessingContext,
         _ body: (WorkerConversation) throws(WorkerConversation.Failure) -> Value
-    ) -> (Result<Value, ImageError>, isUsable: Bool) {
-        guard worker.isOwn else { return (.failure(WorkerConversation.Failure.ofFork), false) }
+    ) throws(ImageError) -> Value {
+        guard worker.isOwn else { throw WorkerConversation.Failure.ofFork }
         let conversation = WorkerConversation(
             worker, about: request, frameSize: frameSize, memoryLimit: isolation.memoryLimit.bytes,
             timeLimit: isolation.timeLimit,
             processorLimit: isolation.processorLimit(byteCount: request?.byteCount ?? 0), context)
         do throws(WorkerConversation.Failure) {
-            return (.success(try body(conversation)), true)
+            return try body(conversation)
         } catch {
-            if case .image(let error) = error { return (.failure(error), true) }
-            let ending = worker.end()
-            return (.failure(error.imageError(of: ending, isolation)), false)
+            if case .image(let error) = error { throw error }
+            throw error.imageError(of: worker.end(), isolation)
         }
     }
 
@@ -140,9 +137,9 @@ final class WorkerPool: Sendable {
         }
     }
 
-    /// Keeps a worker for the next request, unless it has done enough, or there are enough.
+    /// Keeps a worker for the next request, unless it was ended, has done enough, or there are enough.
     func keep(_ worker: WorkerProcess) {
-        guard worker.countDecode() < isolation.maximumDecodesPerProcess,
+        guard worker.isUsable, worker.countDecode() < isolation.maximumDecodesPerProcess,
             worker.residentBytes ?? .max <= isolation.maximumIdleMemory.bytes
         else { return }
         park(worker)

@@ -41,6 +41,9 @@ final class WorkerProcess: Sendable {
     /// False in a copy of the program that it made with `fork`, which must leave the process alone.
     var isOwn: Bool { starter == getpid() }
 
+    /// False once the process was ended, and in a copy of the program.
+    var isUsable: Bool { isOwn && state.withLock { $0.ending == nil } }
+
     deinit {
         end()
         close(socket.descriptor)
