@@ -55,7 +55,10 @@ struct MisbehavingCoder: AnimatedImageCoder {
         case "abort": abort()
         case "trap": _ = [Int]()[misdeed.count]
         case "exit": exit(3)
-        case "spin": while true { sched_yield() }
+        case "spin":
+            // Computes: a thread that yields may get no processor time beside others, and it is the time that ends it.
+            var steps = 0
+            while true { steps &+= 1 }
         case "allocate":
             for _ in 0..<10_240 { takeMegabyte() }
         case "reserved": for _ in 0..<600 { takeMegabyte() }
