@@ -14,7 +14,7 @@ enum Lies {
         case "size": info.size = PixelSize(width: 1 << 32, height: 1 << 32)
         case "empty": info.size.width = 0
         case "loop": info.loopCount = .max
-        case "durations": info.frameDurations = [Duration](repeating: .zero, count: 200_000)
+        case "durations": info.frameDurations = [Duration](repeating: .zero, count: 20_000)
         case "duration": info.frameDurations = [.seconds(1 << 40)]
         case "bits": info.bitsPerComponent = 65
         case "map": info.gainMap = ImageInfo.GainMap(size: PixelSize(width: 1 << 40, height: 1), components: 3)
@@ -44,6 +44,7 @@ enum Lies {
         case "partial": send(described { $0.isPartial = true })
         case "moving": send(described { $0.mayMove = true })
         case "transformed": send(described { $0.isTransformed = true })
+        case "digest": send(described { $0.metadata.iptcDigest = Data(count: 4) })
         case "metadata": send(described { $0.metadata.xmp = Data(count: 20 << 20) })
         case "deep": send(.layout(image(MisbehavingCoder.size, format: .rgbaFloat16)))
         case "cancelled", "overBudget", "decoderCrashed", "notCached":
@@ -53,6 +54,11 @@ enum Lies {
             _exit(0)
         case "nothing": waitForEver()
         case "negative": send(.reserve(-1))
+        case "nothingReserved": send(.reserve(0))
+        case "late":
+            send(.layout(image(MisbehavingCoder.size)))
+            _ = receive()
+            send(.reserve(1))
         case "reserve":
             send(.reserve(.max))
             _ = receive()

@@ -33,9 +33,7 @@ struct HostileWorkerTests {
         arguments: [
             "tall", "box", "source", "loop", "scale", "bits", "format", "unknown", "colors", "partial", "moving",
             "transformed", "metadata", "deep", "cancelled", "overBudget", "decoderCrashed", "notCached", "negative",
-            "flood", "ready",
-            "done",
-            "opened",
+            "nothingReserved", "late", "digest", "flood", "ready", "done", "opened",
         ])
     func images(lie: String) throws {
         let bench = IsolatedBench()

@@ -149,6 +149,29 @@ struct WireTests {
     }
 
     @Test(
+        "Strings that would take long to compare are refused unread, whatever their place and encoding",
+        .capability("ISO-02"))
+    func longStrings() throws {
+        let marks = String(repeating: "\u{316}\u{301}", count: 8_000)
+        let escaped = String(repeating: #"\u0316\u0301"#, count: 1_000)
+        // A quotation mark in a string doesn't end it, and neither does half of a character of two bytes.
+        let hidden = String(repeating: #"\"∢"#, count: 4_000)
+        for long in [marks, escaped, hidden] {
+            for text in [#"{"reserve":{"_0":1,"\#(long)":0}}"#, #"{"failed":{"_0":"\#(long)","_1":""}}"#] {
+                for encoding in [String.Encoding.utf8, .utf16, .utf16LittleEndian, .utf16BigEndian, .utf32LittleEndian] {
+                    let content = WireContent(text: try #require(text.data(using: encoding)), blocks: Data())
+                    #expect(throws: WireSocket.Failure.self) { try content.message(WorkerMessage.self) }
+                }
+            }
+        }
+        let short = WireContent(text: Data(#"{"reserve":{"_0":1,"\\\"\#(String(marks.unicodeScalars.prefix(100)))":0}}"#.utf8), blocks: Data())
+        guard case .reserve(1) = try short.message(WorkerMessage.self) else {
+            Issue.record("another message")
+            return
+        }
+    }
+
+    @Test(
         "Data that a message says it has, and hasn't, is nonsense; so is data that it doesn't mention",
         .capability("ISO-02"))
     func blocks() throws {

@@ -1,6 +1,6 @@
 /// Memory that is reserved for a decode, until ``release()`` is called or the last reference is gone.
 package final class DecodeReservation: Sendable {
-    let bytes: Int
+    package let bytes: Int
     private let onRelease: Lock<(@Sendable () -> Void)?>
 
     init(bytes: Int, onRelease: (@Sendable () -> Void)?) {

@@ -1,3 +1,4 @@
+internal import FoundationEssentials
 internal import TintypeImages
 
 extension WireRequest {
@@ -10,7 +11,7 @@ extension WireRequest {
     ) throws(WorkerConversation.Failure) -> WorkerMessage {
         switch answer {
         case .reserve(let bytes):
-            try require(bytes >= 0)
+            try require(bytes > 0)
             return answer
         case .info(let info): return .info(try validated(info))
         case .opened(let info, let size):
@@ -64,11 +65,11 @@ extension WireRequest {
         try require(durations.allSatisfy { Self.longestDuration.contains($0) })
         try require(Self.largestCount.contains(info.loopCount ?? 0))
         if let map = info.gainMap {
-            let side = 0...limits.maximumSide
+            let side = 0...max(0, limits.maximumSide)
             try require([1, 3].contains(map.components) && !map.size.isEmpty)
             try require(side.contains(map.size.width) && side.contains(map.size.height))
         }
-        try require(info.metadata.isBounded)
+        try require(Self.isPossible(info.metadata))
         info.colorProfile = info.colorProfile.map { Self.cleaned($0, limit: 200) }
         return info
     }
@@ -81,11 +82,14 @@ extension WireRequest {
         try require(Self.largestCount.contains(given.loopCount) && (1...64).contains(given.bitsPerComponent))
         try require(!given.isTransformed && !given.mayMove && (options.allowsPartialImage || !given.isPartial))
         try require(options.decodeToHDR || !given.isHighDynamicRange)
-        try require(given.metadata.isBounded)
+        try require(Self.isPossible(given.metadata))
         try require(given.sourceSize.map { Self.isPossible($0) } ?? true)
         try require(!given.isVector || formats.contains(.svg) || formats.contains(.pdf))
         try require(isWanted(size, source: given.sourceSize ?? size, isVector: given.isVector))
         if options.keepsColorSpace {
+            // The signature of the color space is at byte 16 (ICC.1, section 7.2), and no other is kept.
+            let isRGB = given.colorSpace.profile.map { $0.count >= 128 && $0.dropFirst(16).starts(with: "RGB ".utf8) }
+            try require(isRGB != false)
             properties.colorSpace = ColorSpace(
                 name: Self.cleaned(given.colorSpace.name, limit: 200), profile: given.colorSpace.profile)
         } else {
@@ -117,6 +121,10 @@ extension WireRequest {
     /// Returns true for sides that can be multiplied.
     private static func isPossible(_ size: PixelSize) -> Bool {
         !size.isEmpty && max(size.width, size.height) <= Int(Int32.max)
+    }
+
+    private static func isPossible(_ metadata: ImageMetadata) -> Bool {
+        metadata.isBounded && metadata.iptcDigest.map { $0.count == 16 } ?? true
     }
 
     private func require(_ condition: Bool) throws(WorkerConversation.Failure) {

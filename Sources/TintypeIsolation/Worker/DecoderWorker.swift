@@ -47,7 +47,8 @@ package struct DecoderWorker {
         do throws(ImageError) {
             answer = try self.answer(to: request, file, &frames)
         } catch {
-            answer = Answer(message: .failed(error.code, error.reason))
+            // A message has no long texts.
+            answer = Answer(message: .failed(error.code, WireRequest.cleaned(error.reason, limit: 1_000)))
         }
         guard let answer else { return }
         try send(answer.message)

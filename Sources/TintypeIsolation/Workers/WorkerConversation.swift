@@ -20,6 +20,8 @@ final class WorkerConversation {
     private var lastLook = SuspendingClock.now
     /// The memory of the decode, until the conversation ends.
     private var reservation: DecodeReservation?
+    /// True once the pixels were described, and have their memory.
+    private var hasMemory = false
     /// The reason why memory is missing for the decode.
     private var refusal: ImageError?
 
@@ -80,11 +82,13 @@ final class WorkerConversation {
     func frame(_ image: WireImage) throws(Failure) -> ImageFrame {
         // Rows are padded, but not to twice the memory of an image.
         guard let count = image.byteCount, count / 2 <= context.limits.maximumBytes.bytes else { throw .nonsense }
-        // A frame has the memory of its animation. A worker that reserved nothing for an image is in the middle of it, and of no more use
+        // A frame has the memory of its animation. A worker that reserved too little for an image is in the middle of it, and of no more use
         // without room.
-        if frameSize == nil, reservation == nil {
+        let pixelBytes = image.size.pixelCount * image.format.bytesPerPixel
+        if frameSize == nil, (reservation?.bytes ?? 0) < min(pixelBytes, context.budget.limit.bytes / 2) {
             do throws(Failure) { try reserve(count, and: 0) } catch .image(let error) { throw .abandoned(error) }
         }
+        hasMemory = true
         let memory = try SharedMemory(count: count)
         guard case .written = try ask(.memory, about: memory) else { throw .nonsense }
         let pixels = try memory.pixels(image.size, image.format, pool: context.pool)
@@ -102,8 +106,22 @@ final class WorkerConversation {
     }
 
     private func receive() throws(Failure) -> WorkerMessage {
-        try interruptible { wait throws(WireSocket.Failure) in try worker.socket.receive(WorkerMessage.self, wait: wait)
+        let start = Self.threadTime
+        let message = try interruptible { wait throws(WireSocket.Failure) in
+            try worker.socket.receive(WorkerMessage.self, wait: wait)
         }
+        // A worker can't gain time with messages that take long to read.
+        timeLeft -= Self.threadTime - start
+        if timeLeft <= .zero { throw .timeout(timeLimit) }
+        do throws(ImageError) { try context.checkCancellation() } catch { throw .abandoned(error) }
+        return message
+    }
+
+    /// The processor time of the calling thread.
+    private static var threadTime: Duration {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
     }
 
     private func answer() throws(Failure) -> WorkerMessage {
@@ -115,7 +133,9 @@ final class WorkerConversation {
                 throw .image(refusal)
             }
             switch try request.validated(answer, frameSize: frameSize) {
-            case .reserve(let bytes): try reserve(bytes)
+            case .reserve(let bytes):
+                guard !hasMemory else { throw .nonsense }
+                try reserve(bytes)
             case .failed(let code, let reason): throw .image(ImageError(code, stage: .decode, reason: reason))
             case let answer: return answer
             }
