@@ -11,18 +11,25 @@ public import FoundationEssentials
 /// let disk = DiskCache(.init(directory: path, payloadCodec: encryption))
 /// ```
 public struct PayloadCodec: Sendable {
-    let identifier: String
-    let encode: @Sendable (Data) throws -> Data
-    let decode: @Sendable (Data) throws -> Data
+    /// The name of the codec, stored with each entry.
+    ///
+    /// Entries of another identifier, or of none, are not found, and stay until they are replaced or evicted. A new encryption
+    /// key needs a new identifier.
+    public let identifier: String
+    /// Makes the bytes that go to the disk.
+    ///
+    /// Runs on a thread of ``WorkQueue/processing``. An error ends the store with ``ImageError/Code/cacheWriteFailed``.
+    public let encode: @Sendable (Data) throws -> Data
+    /// Restores the original bytes.
+    ///
+    /// Runs on a thread that reads files. An entry that makes it throw counts as damaged: it is discarded, and loaded again.
+    public let decode: @Sendable (Data) throws -> Data
 
     /// Creates a codec.
     /// - Parameters:
-    ///   - identifier: the name of the codec, stored with each entry. Entries of another identifier, or of none, are not found, and stay
-    ///     until they are replaced or evicted. A new encryption key needs a new identifier.
-    ///   - encode: makes the bytes that go to the disk. Runs on a thread of ``WorkQueue/processing``. An error ends the store with
-    ///     ``ImageError/Code/cacheWriteFailed``.
-    ///   - decode: restores the original bytes. Runs on a thread that reads files. An entry that makes it throw counts as damaged: it is
-    ///     discarded, and loaded again.
+    ///   - identifier: the name of the codec, stored with each entry.
+    ///   - encode: makes the bytes that go to the disk.
+    ///   - decode: restores the original bytes.
     public init(
         identifier: String, encode: @escaping @Sendable (Data) throws -> Data,
         decode: @escaping @Sendable (Data) throws -> Data
@@ -31,14 +38,6 @@ public struct PayloadCodec: Sendable {
         self.encode = encode
         self.decode = decode
     }
-
-    /// The entry with all bytes that the codec concerns transformed.
-    fileprivate static func transform(_ entry: DiskCacheEntry, _ body: (Data) throws -> Data) throws -> DiskCacheEntry {
-        var entry = entry
-        entry.data = try body(entry.data)
-        entry.extendedData = try entry.extendedData.map(body)
-        return entry
-    }
 }
 
 extension DiskStore {
@@ -46,11 +45,15 @@ extension DiskStore {
     func encoded(_ entry: DiskCacheEntry) throws(ImageError) -> DiskCacheEntry {
         guard let payloadCodec else { return entry }
         do {
-            return try PayloadCodec.transform(entry, payloadCodec.encode)
+            var encoded = entry
+            encoded.data = try payloadCodec.encode(entry.data)
+            encoded.extendedData = try entry.extendedData.map(payloadCodec.encode)
+            return encoded
         } catch {
-            throw failure(
-                .cacheWriteFailed, "the payload codec \(payloadCodec.identifier) failed: \(error)",
-                cause: "encode \(payloadCodec.identifier)", underlying: error)
+            let reason = "the payload codec \(payloadCodec.identifier) failed: \(error)"
+            note(reason, cause: "encode \(payloadCodec.identifier)")
+            throw ImageError(
+                .cacheWriteFailed, stage: .cache, source: path, reason: reason, underlying: error)
         }
     }
 
@@ -58,10 +61,13 @@ extension DiskStore {
     func decoded(_ entry: DiskCacheEntry) -> DiskCacheEntry? {
         guard let payloadCodec else { return entry }
         do {
-            return try PayloadCodec.transform(entry, payloadCodec.decode)
+            var decoded = entry
+            decoded.data = try payloadCodec.decode(entry.data)
+            decoded.extendedData = try entry.extendedData.map(payloadCodec.decode)
+            return decoded
         } catch {
             note(
-                "\(path): the payload codec \(payloadCodec.identifier) refused an entry: \(error)",
+                "the payload codec \(payloadCodec.identifier) refused an entry of \(path): \(error)",
                 cause: "decode \(payloadCodec.identifier)")
             return nil
         }

@@ -17,20 +17,10 @@ func solidImage(_ width: Int, _ height: Int, level: UInt8 = 7, hasAlpha: Bool = 
 /// A clock that only moves when it is told to.
 final class WallClock: Sendable {
     private let state: Lock<Date>
-    private let ticks = Lock(0.0)
     init(_ date: Date = Date(timeIntervalSince1970: 1_700_000_000)) { state = Lock(date) }
     var date: Date { state.withLock { $0 } }
     func advance(_ duration: Duration) { state.withLock { $0 += duration.inSeconds } }
     var elapsed: Duration { .seconds(date.timeIntervalSince1970) }
-
-    /// The date, a microsecond later at each question: no two entries are stored at the same time.
-    func tick() -> Date {
-        date
-            + ticks.withLock { ticks in
-                ticks += 1e-6
-                return ticks
-            }
-    }
 }
 
 extension DiskCache {
@@ -45,7 +35,7 @@ extension DiskCache {
             Configuration(
                 directory: path, capacity: capacity, maximumAge: maximumAge, expiry: expiry, maximumCount: maximumCount,
                 minimumFreeSpace: minimumFreeSpace),
-            faults: files?.faults, now: { clock.tick() }, log: log)
+            faults: files?.faults, now: { clock.date }, log: log)
     }
 
     func put(_ data: Data, _ key: ImageKey) async throws {

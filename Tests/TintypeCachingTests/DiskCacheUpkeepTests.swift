@@ -93,35 +93,12 @@ struct DiskCacheUpkeepTests: DiskCacheSuite {
         #expect(try DiskCacheTests.payloadFiles(path).count == 100)
     }
 
-    @Test("A process that goes on storing tells others once a minute how full the cache is")
-    func savedSizes() async throws {
-        let clock = WallClock()
-        let cache = DiskCache.temporary(path, clock: clock)
-        func saved() -> Int? {
-            FileManager.default.contents(atPath: path + "/sizes").flatMap {
-                FolderSizes.decode($0)?.sizes.total.entries
-            }
-        }
-        try await fill(cache, 0..<3)
-        #expect(saved() == nil)
-        clock.advance(.seconds(61))
-        try await fill(cache, 3..<4)
-        #expect(saved() == 4)
-        clock.advance(.seconds(59))
-        try await fill(cache, 4..<5)
-        #expect(saved() == 4)
-        // A clock that was set back counts, too.
-        clock.advance(.days(-1))
-        try await fill(cache, 5..<6)
-        #expect(saved() == 6)
-    }
-
     @Test("Sizes that are wrong come right, so that the limits hold")
     func wrongSizes() async throws {
         var cache = DiskCache.temporary(path, maximumCount: 100)
         try await fill(cache, 0..<100)
         await cache.close()
-        try directory.write(#require(FolderSizes().encoded(evictionAge: nil)), to: "cache/sizes")
+        try directory.write(FolderSizes().encoded(evictionAge: nil), to: "cache/sizes")
         cache = DiskCache.temporary(path, maximumCount: 100)
         try await fill(cache, 100..<190)
         try await cache.removeExpired()

@@ -176,20 +176,12 @@ struct EvictionHandTests {
     }
 
     @Test("A damaged file of sizes is none")
-    func damagedSizes() throws {
-        let whole = try #require(FolderSizes().encoded(evictionAge: 5))
+    func damagedSizes() {
+        let whole = FolderSizes().encoded(evictionAge: 5)
         #expect(FolderSizes.decode(whole)?.evictionAge == 5)
         for count in [0, 7, 16, whole.count - 1] { #expect(FolderSizes.decode(whole.prefix(count)) == nil) }
         var marked = whole
         marked[0] ^= 1
         #expect(FolderSizes.decode(marked) == nil)
-        let (counts, text) = (String(repeating: ",0", count: 255), String(decoding: whole, as: UTF8.self))
-        for wrong in [
-            text.replacing("\(counts)]", with: "]"), text.replacing("[0\(counts)]", with: "[-1\(counts)]"),
-            text.replacing("[0\(counts)]", with: "[\(Int.max)\(counts)]"), text.replacing(":5", with: ":\(Int.min)"),
-        ] {
-            #expect(wrong != text)
-            #expect(FolderSizes.decode(Data(wrong.utf8)) == nil)
-        }
     }
 }

@@ -158,13 +158,16 @@ struct WireTests {
         let hidden = String(repeating: #"\"∢"#, count: 4_000)
         for long in [marks, escaped, hidden] {
             for text in [#"{"reserve":{"_0":1,"\#(long)":0}}"#, #"{"failed":{"_0":"\#(long)","_1":""}}"#] {
-                for encoding in [String.Encoding.utf8, .utf16, .utf16LittleEndian, .utf16BigEndian, .utf32LittleEndian] {
+                for encoding in [String.Encoding.utf8, .utf16, .utf16LittleEndian, .utf16BigEndian, .utf32LittleEndian]
+                {
                     let content = WireContent(text: try #require(text.data(using: encoding)), blocks: Data())
                     #expect(throws: WireSocket.Failure.self) { try content.message(WorkerMessage.self) }
                 }
             }
         }
-        let short = WireContent(text: Data(#"{"reserve":{"_0":1,"\\\"\#(String(marks.unicodeScalars.prefix(100)))":0}}"#.utf8), blocks: Data())
+        let short = WireContent(
+            text: Data(#"{"reserve":{"_0":1,"\\\"\#(String(marks.unicodeScalars.prefix(100)))":0}}"#.utf8),
+            blocks: Data())
         guard case .reserve(1) = try short.message(WorkerMessage.self) else {
             Issue.record("another message")
             return

@@ -80,12 +80,7 @@ extension DiskCache {
         public static var defaultDirectory: String {
             directory(
                 of: ProcessInfo.processInfo.processName, environment: { getenv($0).map { String(cString: $0) } },
-                home: {
-                    // The one in the user database, for services that run without an environment. Foundation's name for none is
-                    // `/var/empty`.
-                    let home = FileManager.default.homeDirectoryForCurrentUser.path
-                    return home == "/var/empty" ? nil : home
-                })
+                home: homeDirectory)
         }
 
         static func directory(
@@ -97,6 +92,16 @@ extension DiskCache {
             if let caches = environment("XDG_CACHE_HOME"), caches.hasPrefix("/") { return "\(caches)/\(path)" }
             if let home = environment("HOME") ?? home(), home.hasPrefix("/") { return "\(home)/.cache/\(path)" }
             return ""
+        }
+
+        /// The home directory in the user database, for services that run without an environment.
+        private static func homeDirectory() -> String? {
+            var (entry, result) = (passwd(), UnsafeMutablePointer<passwd>?.none)
+            var buffer = [CChar](repeating: 0, count: 16_384)
+            guard getpwuid_r(geteuid(), &entry, &buffer, buffer.count, &result) == 0, result != nil,
+                let home = entry.pw_dir
+            else { return nil }
+            return String(cString: home)
         }
     }
 }

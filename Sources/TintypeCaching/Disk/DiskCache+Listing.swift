@@ -13,7 +13,7 @@ extension DiskCache {
         package let fileBytes: Int
         /// The time of the last use, to within an eighth of the age of eviction.
         package let accessed: Date
-        /// The identifier of the codec that the bytes went through, if any.
+        /// The codec that the bytes went through (``PayloadCodec/identifier``), if any.
         package let codec: String?
         /// The position where the listing continues.
         package let cursor: String
@@ -47,9 +47,10 @@ extension DiskCache {
     /// read, and is gone when the entry is. Waits until all earlier stores are on disk. Does not count as use.
     /// - Parameter key: the key.
     public func path(forKey key: ImageKey) async -> String? {
-        try? await perform(inTurnOf: order.begin(EntryName(key))) { store in
+        let path = try? await inOrder(EntryName(key)) { store -> String? in
             store.validName(forKey: key).map { "\(store.path)/\($0.path)" }
         }
+        return path ?? nil
     }
 
     /// Reads every entry, and discards damaged entries.
@@ -61,10 +62,14 @@ extension DiskCache {
         guard try await perform(on: upkeep, { store throws(ImageError) in try store.directoryForRemoving() }) != nil
         else { return (checked, damaged) }
         for folder in 0..<EntryName.folders {
-            let (read, keys) = try await perform(on: upkeep) { store in store.verify(folder: folder) }
+            let (read, stale) = try await perform(on: upkeep) { store in store.verify(folder: folder) }
             checked += read
-            damaged += keys
+            for (file, key) in stale {
+                damaged.append(key)
+                removeLater(file)
+            }
         }
+        await drain()
         return (checked, damaged)
     }
 }
@@ -83,14 +88,15 @@ extension DiskStore {
     }
 
     func listings(ofSource source: String) -> [DiskCache.Listing] {
-        guard let directory = openDirectory(), let names = try? directory.names(ofSource: source) else { return [] }
+        guard let directory = openDirectory(), let names = try? names(ofSource: source, in: directory) else {
+            return []
+        }
         return names.compactMap { listing($0, of: source, in: directory) }.sorted { $0.cursor < $1.cursor }
     }
 
     /// - Parameter source: the source whose entries are listed; `nil` for any.
-    private func listing(
-        _ name: EntryName, of source: String? = nil, in directory: OpenDirectory
-    ) -> DiskCache.Listing? {
+    private func listing(_ name: EntryName, of source: String? = nil, in directory: OpenDirectory) -> DiskCache.Listing?
+    {
         guard let (description, status) = directory.description(of: name) else { return nil }
         let key = description.key
         if let source, !description.belongs(to: ImageKey(source: source, variant: key.variant)) { return nil }

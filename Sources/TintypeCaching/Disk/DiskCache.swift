@@ -27,7 +27,15 @@ public final class DiskCache: DiskCaching {
     /// One thread for walks through the directory, which take longer than anything else.
     let upkeep = WorkQueue(label: "disk cache upkeep", width: 1)
     let order = OperationOrder()
-    private let maintenance = Lock(Task<Void, Never>?.none)
+    /// The time after which a process that stores writes the sizes for others, and looks for its directory again.
+    private static let saveInterval = Duration.seconds(60)
+    private let background = Lock(Background())
+
+    /// The work in the background.
+    private struct Background {
+        var hasTimer = false
+        var maintenance: Task<Void, Never>?
+    }
 
     /// Creates a cache. No file is touched: the directory is made when the first entry is stored.
     /// - Parameters:
@@ -58,9 +66,12 @@ public final class DiskCache: DiskCaching {
     public var configuration: Configuration {
         get { store.limits.withLock { $0 } }
         set {
-            var limits = newValue
-            (limits.directory, limits.payloadCodec) = (store.path, store.payloadCodec)
-            store.limits.withLock { [limits] in $0 = limits }
+            store.limits.withLock { limits in
+                let old = limits
+                limits = newValue
+                limits.directory = old.directory
+                limits.payloadCodec = old.payloadCodec
+            }
         }
     }
 
@@ -93,7 +104,11 @@ public final class DiskCache: DiskCaching {
     /// Removes a file that a read found to be damaged or expired, after the operations on its source that have begun.
     func removeLater(_ stale: StaleFile) {
         let ticket = order.begin(stale.name)
-        Task { try? await perform(inTurnOf: ticket) { store in store.remove(stale) } }
+        Task {
+            defer { order.end(ticket) }
+            _ = await order.turn(of: ticket)
+            _ = try? await perform(on: writes) { store in store.remove(stale) }
+        }
     }
 
     public func contains(_ key: ImageKey) async -> Bool {
@@ -115,20 +130,18 @@ public final class DiskCache: DiskCaching {
         }
         guard await order.turn(of: ticket) else { return }
         try await perform(on: writes) { [entry] store throws(ImageError) in try store.store(entry, forKey: key) }
-        startMaintenance()
+        workInBackground()
     }
 
     @discardableResult public func remove(_ key: ImageKey) async throws(ImageError) -> Bool {
         order.cancel { $0 == key }
-        return try await perform(inTurnOf: order.begin(EntryName(key))) { store throws(ImageError) in
-            try store.remove { _ in [EntryName(key)] } > 0
-        }
+        return try await inOrder(EntryName(key)) { store throws(ImageError) in try store.remove(key) }
     }
 
     @discardableResult public func removeAll(ofSource source: String) async throws(ImageError) -> Int {
         order.cancel { $0.source == source }
-        return try await perform(inTurnOf: order.begin(EntryName(source: source))) { store throws(ImageError) in
-            try store.remove { directory throws(FileError) in try directory.names(ofSource: source) }
+        return try await inOrder(EntryName(source: source)) { store throws(ImageError) in
+            try store.removeAll(ofSource: source)
         }
     }
 
@@ -136,8 +149,8 @@ public final class DiskCache: DiskCaching {
     /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``.
     public func removeAll() async throws(ImageError) {
         order.cancel { _ in true }
-        try await perform(inTurnOf: order.begin(nil)) { store throws(ImageError) in try store.removeAll() }
-        try await uncancelled(on: upkeep) { store in store.emptyTrash() }
+        try await inOrder(nil) { store throws(ImageError) in try store.removeAll() }
+        while try await uncancelled(on: upkeep, { store in store.emptyTrash(limit: 500) }) {}
     }
 
     /// Removes entries that have expired, and those that exceed limits that were lowered, and looks for files that a crash left behind.
@@ -152,7 +165,10 @@ public final class DiskCache: DiskCaching {
         for folder in 0..<EntryName.folders {
             sweep += try await perform(on: upkeep) { store in store.removeExpired(inFolder: folder, of: directory) }
         }
-        sweep += try await perform(on: upkeep) { store in store.evictAfterLooking() }
+        sweep += try await perform(on: upkeep) { store in
+            store.hand.withLock { $0.areSizesKnown = true }
+            return store.evict(in: directory)
+        }
         return sweep
     }
 
@@ -182,10 +198,12 @@ public final class DiskCache: DiskCaching {
         try await queue.perform(priority: priority) { [store] _ throws(ImageError) in try body(store) }
     }
 
-    /// Runs an operation on files after those that were asked for before, even if the calling task is canceled, and ends it.
-    func perform<Result: Sendable>(
-        inTurnOf ticket: OperationOrder.Ticket, _ body: @escaping @Sendable (DiskStore) throws(ImageError) -> Result
+    /// Runs work on the files of a source, or on all files for `nil`, after what was asked for before, even if the calling task is
+    /// canceled.
+    func inOrder<Result: Sendable>(
+        _ name: EntryName?, _ body: @escaping @Sendable (DiskStore) throws(ImageError) -> Result
     ) async throws(ImageError) -> Result {
+        let ticket = order.begin(name)
         defer { order.end(ticket) }
         _ = await order.turn(of: ticket)
         return try await uncancelled(on: writes, body)
@@ -217,38 +235,58 @@ public final class DiskCache: DiskCaching {
     /// Waits until everything that was asked for before is done, even if the calling task is canceled.
     public func flush() async {
         await drain()
-        try? await uncancelled(on: upkeep) { store in
-            store.evict()
+        _ = try? await uncancelled(on: upkeep) { store in
+            store.checkDirectory()
+            if let directory = store.preparedDirectory { store.evict(in: directory) }
             store.saveSizes()
         }
     }
 
-    /// Starts maintenance, once in the life of the cache.
-    private func startMaintenance() {
-        maintenance.withLock { maintenance in
-            guard maintenance == nil else { return }
-            maintenance = Task(priority: .utility) { [weak self] in await self?.maintain() }
+    /// Starts work that follows a store: a save of the sizes a minute later, and, once in the life of the cache, maintenance.
+    private func workInBackground() {
+        background.withLock { background in
+            if background.maintenance == nil {
+                background.maintenance = Task(priority: .utility) { [weak self] in await self?.maintain() }
+            }
+            guard !background.hasTimer else { return }
+            background.hasTimer = true
+            Task { [weak self] in
+                try? await Task.sleep(for: Self.saveInterval)
+                guard let self else { return }
+                self.background.withLock { $0.hasTimer = false }
+                _ = try? await perform(on: upkeep) { store in
+                    store.checkDirectory()
+                    store.saveSizes()
+                }
+            }
         }
     }
 
     /// Learns how full the cache is if no process has noted it, and removes what crashes left behind, in slices.
     func maintain() async {
-        let priority = WorkPriority(.veryLow)
-        if !store.hand.withLock({ $0.areSizesKnown }) {
-            for folder in 0..<EntryName.folders {
-                try? await perform(on: upkeep, priority: priority) { store in
-                    if let directory = store.preparedDirectory { store.look(folder: folder, in: directory) }
+        func perform<Result: Sendable>(
+            _ body: @escaping @Sendable (DiskStore) -> Result
+        ) async throws(ImageError) -> Result {
+            try await self.perform(on: upkeep, priority: WorkPriority(.veryLow), body)
+        }
+        do throws(ImageError) {
+            if !store.hand.withLock({ $0.areSizesKnown }) {
+                for folder in 0..<EntryName.folders { try await perform { store in store.look(folder: folder) } }
+                try await perform { store in
+                    store.hand.withLock { $0.areSizesKnown = true }
+                    if let directory = store.preparedDirectory { store.evict(in: directory) }
                 }
             }
-            _ = try? await perform(on: upkeep, priority: priority) { store in store.evictAfterLooking() }
+            while try await perform({ store in store.emptyTrash(limit: 500) }) {}
+        } catch {
+            // Logged already; the next process tries again.
         }
-        try? await perform(on: upkeep, priority: priority) { store in store.emptyTrash() }
     }
 
     /// Waits for everything that is under way, also in the background, and closes all files. A later call opens them again.
-    package func close() async {
-        await maintenance.withLock { $0 }?.value
+    public func close() async {
+        await background.withLock { $0.maintenance }?.value
         await flush()
-        try? await uncancelled(on: upkeep) { store in store.close() }
+        _ = try? await uncancelled(on: upkeep) { store in store.close() }
     }
 }

@@ -30,9 +30,7 @@ extension DiskStore {
     ///   ``DiskLookup/unknown``. `nil` to read any, and to wait.
     func lookUp(_ key: ImageKey, atOnce limit: Int?) -> DiskLookup {
         let open = limit == nil ? openDirectory() : directory.withLock { $0 }
-        guard let directory = open else {
-            return limit == nil || OpenDirectory.isMissing(path, faults: faults) ? .none : .unknown
-        }
+        guard let directory = open else { return limit == nil || hasCertainlyNoDirectory ? .none : .unknown }
         let name = EntryName(key)
         do throws(FileError) {
             let file = try directory.read(
@@ -76,16 +74,22 @@ extension DiskStore {
         return name
     }
 
-    /// Reads all files of a folder completely, and removes those that are damaged.
-    func verify(folder: Int) -> (checked: CacheUsage, damaged: [ImageKey]) {
-        var (checked, damaged) = (CacheUsage(), [ImageKey]())
+    /// The names of all entries of a source: the source's folder knows them all.
+    func names(ofSource source: String, in directory: OpenDirectory) throws(FileError) -> [EntryName] {
+        let original = EntryName(source: source)
+        return try directory.names(inFolder: original.folder, ofSource: original.source)
+    }
+
+    /// Reads all files of a folder completely.
+    func verify(folder: Int) -> (checked: CacheUsage, damaged: [(StaleFile, ImageKey)]) {
+        var (checked, damaged) = (CacheUsage(), [(StaleFile, ImageKey)]())
         guard let directory = openDirectory() else { return (checked, damaged) }
         for name in (try? directory.names(inFolder: folder)) ?? [] {
-            guard let (_, status, contents) = try? directory.read(name, for: nil) else { continue }
+            guard let (_, status, contents) = (try? directory.read(name, for: nil)) ?? nil else { continue }
             checked += CacheUsage(entries: 1, bytes: status.allocatedSize)
             guard case .damaged = contents else { continue }
-            damaged.append(directory.description(of: name)?.0.key ?? ImageKey(source: name.path))
-            remove(StaleFile(name: name, status: status, isDamaged: true))
+            let key = directory.description(of: name)?.0.key ?? ImageKey(source: name.path)
+            damaged.append((StaleFile(name: name, status: status, isDamaged: true), key))
         }
         return (checked, damaged)
     }
@@ -112,12 +116,12 @@ struct Aging {
         if let expires = entry.expires, expires.cacheTime <= time { return true }
         // A time in the future counts as now.
         let used = min(time, modified)
-        if let lifetime = entry.idleLifetime, used <= time - lifetime.cacheTime { return true }
+        if let lifetime = entry.idleLifetime, Self.isOld(used, time - lifetime.cacheTime) { return true }
         guard let bound = bound(sweeping: sweeping) else { return false }
         switch expiry {
         case .byCreation: return entry.created.cacheTime <= bound
-        case .byModification: return description.stored <= bound
-        case .byAccess: return used <= bound
+        case .byModification: return Self.isOld(description.stored, bound)
+        case .byAccess: return Self.isOld(used, bound)
         }
     }
 
@@ -127,6 +131,9 @@ struct Aging {
         // With an age of zero, entries live until the next sweep.
         return maximumAge == .zero && !sweeping ? nil : time - maximumAge.cacheTime
     }
+
+    /// Returns true if a time is not after the bound, to the millisecond: entries that are stored at the same time have different times.
+    static func isOld(_ time: Int64, _ bound: Int64) -> Bool { time / 1_000 <= bound / 1_000 }
 
     /// The microseconds by which the time of a file may be earlier than the last use: an eighth of the age at which entries go.
     func tolerance(idleLifetime: Duration?) -> Int64 {

@@ -2,9 +2,14 @@ internal import FoundationEssentials
 
 /// Removing entries, and clearing.
 extension DiskStore {
-    /// Removes the entries that a closure finds in the directory.
+    func remove(_ key: ImageKey) throws(ImageError) -> Bool { try removeEntries { _ in [EntryName(key)] } > 0 }
+
     /// - Returns: the number of entries that there were.
-    func remove(_ names: (OpenDirectory) throws(FileError) -> [EntryName]) throws(ImageError) -> Int {
+    func removeAll(ofSource source: String) throws(ImageError) -> Int {
+        try removeEntries { directory throws(FileError) in try names(ofSource: source, in: directory) }
+    }
+
+    private func removeEntries(_ names: (OpenDirectory) throws(FileError) -> [EntryName]) throws(ImageError) -> Int {
         guard let directory = try directoryForRemoving() else { return 0 }
         do throws(FileError) {
             var count = 0
@@ -20,9 +25,14 @@ extension DiskStore {
     func remove(
         _ name: EntryName, in directory: OpenDirectory, where isExpected: (FileStatus) -> Bool = { _ in true }
     ) throws(FileError) -> FileStatus? {
-        let status = try directory.remove(name.path, where: isExpected)
-        if let status { hand.withLock { $0.noteRemoval(of: status.allocatedSize, in: name.folder) } }
-        return status
+        do throws(FileError) {
+            guard let status = try directory.remove(name.path, where: isExpected) else { return nil }
+            hand.withLock { $0.noteRemoval(of: status.allocatedSize, in: name.folder) }
+            return status
+        } catch {
+            guard error.isMissing else { throw error }
+            return nil
+        }
     }
 
     /// Removes a file that reading found to be damaged or expired.
@@ -44,7 +54,7 @@ extension DiskStore {
             else { continue }
             sweep += CacheUsage(entries: 1, bytes: status.allocatedSize)
         }
-        look(folder: folder, in: directory)
+        look(folder: folder)
         return sweep
     }
 
@@ -54,7 +64,7 @@ extension DiskStore {
     /// them in.
     private static let trash = "trash."
 
-    /// Takes all entries away from all readers at once; ``emptyTrash()`` removes the files.
+    /// Takes all entries away from all readers at once; ``emptyTrash(limit:)`` removes the files.
     func removeAll() throws(ImageError) {
         guard let directory = try directoryForRemoving() else { return }
         do throws(FileError) {
@@ -64,13 +74,15 @@ extension DiskStore {
             guard error.isMissing else { throw failure(error, .cacheWriteFailed) }
         }
         hand.withLock { $0.noteClearing() }
-        _ = try? directory.remove(Self.sizesFile)
+        try? directory.remove(Self.sizesFile)
         forget(directory)
     }
 
-    /// Removes what was cleared, and what a crash left beside the entries. Files that the cache has not named stay there.
-    func emptyTrash() {
-        guard let directory = openDirectory(), directory.reasonAgainstWriting == nil else { return }
+    /// Removes up to `limit` files of what was cleared, and what a crash left beside the entries; true if more may be left. Files that the
+    /// cache has not named stay there.
+    func emptyTrash(limit: Int) -> Bool {
+        guard let directory = openDirectory(), directory.reasonAgainstWriting == nil else { return false }
+        var left = limit
         let bound = time - Self.leftoverAge
         for name in (try? directory.list(".")) ?? [] {
             // The writer's name is at the end.
@@ -79,22 +91,27 @@ extension DiskStore {
             }
             switch name[...period] {
             case "\(Self.sizesFile).": _ = try? directory.remove(name) { $0.modified < bound }
-            case Self.trash[...]: empty(name, in: directory)
+            case Self.trash[...]: if !emptyTrash(name, in: directory, &left) { return true }
             default: break
             }
         }
+        return false
     }
 
-    private func empty(_ tree: String, in directory: OpenDirectory) {
+    /// - Returns: false if files may be left.
+    private func emptyTrash(_ tree: String, in directory: OpenDirectory, _ left: inout Int) -> Bool {
         for folder in (try? directory.list(tree)) ?? [] where EntryName.isFolder(folder) {
             let path = "\(tree)/\(folder)"
             for file in (try? directory.list(path)) ?? [] where EntryName(file) != nil || WriterName.isUnfinished(file)
             {
-                _ = try? directory.remove("\(path)/\(file)")
+                guard left > 0 else { return false }
+                // One that can't be removed doesn't count, so that the caller doesn't try for ever.
+                if (try? directory.remove("\(path)/\(file)")) != nil { left -= 1 }
             }
-            directory.removeFolder(path)
+            try? directory.removeDirectory(path)
         }
-        _ = try? directory.remove("\(tree)/.tintype")
-        directory.removeFolder(tree)
+        try? directory.remove("\(tree)/.tintype")
+        try? directory.removeDirectory(tree)
+        return true
     }
 }

@@ -5,16 +5,14 @@ internal import Synchronization
 extension DiskStore {
     /// The file of the sizes, by which a process knows at once how full the cache is.
     static let sizesFile = "sizes"
-    /// The time in microseconds after which a store writes the sizes again.
-    static let saveInterval: UInt64 = 60_000_000
     /// The age in microseconds from which an unfinished file is one that a crash left behind.
     static let leftoverAge: Int64 = 3_600_000_000
 
     // MARK: Looking
 
-    /// Lists a folder, and sets its sizes right. In a directory that was prepared for writing, removes what has expired or was left behind.
-    func look(_ visit: EvictionHand.Visit, in directory: OpenDirectory) {
-        let mayRemove = directory.isPrepared.load(ordering: .acquiring)
+    /// Lists a folder, sets its sizes right, and removes what has expired or was left behind.
+    /// - Parameter mayRemove: false to look only.
+    func look(_ visit: EvictionHand.Visit, in directory: OpenDirectory, mayRemove: Bool = true) {
         let aging = Aging(self)
         let bound = aging.expiry == .byAccess ? aging.bound(sweeping: false) : nil
         let path = EntryName.folderPath(visit.folder)
@@ -24,7 +22,7 @@ extension DiskStore {
             try directory.forEachFile(in: path) { file, status in
                 let isLeftover: Bool
                 if let name = EntryName(file) {
-                    isLeftover = bound.map { status.modified <= $0 } ?? false
+                    isLeftover = bound.map { Aging.isOld(status.modified, $0) } ?? false
                     if !isLeftover || !mayRemove {
                         entries.append(.init(name: name, size: status.allocatedSize, modified: status.modified))
                     }
@@ -41,26 +39,24 @@ extension DiskStore {
         hand.withLock { $0.noteListing(entries, of: visit, now: aging.time) }
     }
 
-    func look(folder: Int, in directory: OpenDirectory) { look(hand.withLock { $0.visit(folder) }, in: directory) }
+    /// Lists a folder, if the directory is one to write to.
+    func look(folder: Int) {
+        if let directory = preparedDirectory { look(hand.withLock { $0.visit(folder) }, in: directory) }
+    }
 
     /// The totals after all folders were listed, so that all sizes are right.
     func countedUsage() -> CacheUsage {
         guard let directory = openDirectory() else { return CacheUsage() }
-        for folder in 0..<EntryName.folders { look(folder: folder, in: directory) }
-        hand.withLock { $0.areSizesKnown = true }
-        return usage
+        for folder in 0..<EntryName.folders {
+            look(hand.withLock { $0.visit(folder) }, in: directory, mayRemove: false)
+        }
+        return hand.withLock { hand in
+            hand.areSizesKnown = true
+            return hand.sizes.total
+        }
     }
 
     // MARK: Evicting
-
-    /// Evicts entries while the limits are exceeded, in a directory that was prepared for writing.
-    @discardableResult func evict() -> CacheUsage { preparedDirectory.map { evict(in: $0) } ?? CacheUsage() }
-
-    /// Evicts entries while the limits are exceeded, once all folders were looked at.
-    func evictAfterLooking() -> CacheUsage {
-        hand.withLock { $0.areSizesKnown = true }
-        return evict()
-    }
 
     /// Evicts entries while the limits are exceeded.
     /// - Parameter bytes: the space to free, beyond what the limits ask for.
@@ -80,13 +76,14 @@ extension DiskStore {
                 return evicted
             case .list(let visit): look(visit, in: directory)
             case .evict(let entry):
+                var (isRemoved, isRemovable) = (false, true)
                 do throws(FileError) {
-                    guard try directory.remove(entry.name.path, where: { $0.modified == entry.modified }) != nil else {
-                        hand.withLock { $0.noteFailedEviction(of: entry) }
-                        continue
-                    }
+                    isRemoved = try directory.remove(entry.name.path) { $0.modified == entry.modified } != nil
                 } catch {
-                    hand.withLock { $0.noteFailedEviction(of: entry, isRemovable: false) }
+                    isRemovable = error.isMissing
+                }
+                guard isRemoved else {
+                    hand.withLock { $0.noteFailedEviction(of: entry, isRemovable: isRemovable) }
                     continue
                 }
                 listed = 0
@@ -115,7 +112,8 @@ extension DiskStore {
         evict(in: directory, freeing: needed)
         guard missing() != nil, let free = directory.freeSpace else { return }
         let reason = "the volume has \(ByteCount(free)) left, but \(space) must stay free"
-        throw failure(.cacheWriteFailed, reason, cause: "free space")
+        note("\(path): \(reason)", cause: "free space")
+        throw ImageError(.cacheWriteFailed, stage: .cache, source: path, reason: reason)
     }
 
     // MARK: The file of the sizes
@@ -123,24 +121,21 @@ extension DiskStore {
     /// Reads the sizes that another process saw, unless this process knows them.
     func restoreSizes(in directory: OpenDirectory) {
         guard !hand.withLock({ $0.areSizesKnown }) else { return }
-        let saved = (try? directory.read(Self.sizesFile)).flatMap { FolderSizes.decode($0.data) }
+        let saved = ((try? directory.read(Self.sizesFile)) ?? nil).flatMap { FolderSizes.decode($0.data) }
         // Nothing to look for in a cache that was just made.
         let isNew = (try? directory.list(EntryName.root))?.allSatisfy { !EntryName.isFolder($0) } == true
         changeHand { hand in
             if let saved { hand.restore(saved.sizes, evictionAge: saved.evictionAge) } else { hand.noteClearing() }
             hand.areSizesKnown = saved != nil || isNew
         }
-        lastSave.store(time, ordering: .relaxed)
     }
 
     /// Writes the sizes for the next process. A failure doesn't matter: they may be lost, late, or wrong.
     func saveSizes() {
-        lastSave.store(time, ordering: .relaxed)
-        let (isKnown, sizes, age) = hand.withLock { ($0.areSizesKnown, $0.sizes, $0.evictionAge) }
-        guard isKnown, let directory = preparedDirectory, let data = sizes.encoded(evictionAge: age) else { return }
-        // A flush may do the same at the same time.
-        let unfinished = "\(Self.sizesFile).\(WriterName())"
+        let data = hand.withLock { $0.areSizesKnown ? $0.sizes.encoded(evictionAge: $0.evictionAge) : nil }
+        guard let data, let directory = preparedDirectory else { return }
+        let unfinished = "\(Self.sizesFile).\(writer)"
         guard (try? directory.write(data, to: unfinished)) != nil else { return }
-        if (try? directory.rename(unfinished, to: Self.sizesFile)) == nil { _ = try? directory.remove(unfinished) }
+        if (try? directory.rename(unfinished, to: Self.sizesFile)) == nil { try? directory.remove(unfinished) }
     }
 }

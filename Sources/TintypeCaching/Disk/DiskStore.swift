@@ -20,14 +20,14 @@ final class DiskStore: Sendable {
     /// ``EvictionHand/renewalAge``, which each read needs without a lock.
     let renewalAge = Atomic(EvictionHand().renewalAge)
     /// The end of the names of files that this cache is writing.
-    private let writer = WriterName()
+    let writer = WriterName()
     let directory = Lock<OpenDirectory?>(nil)
     /// For the thread that prepares the directory.
     private let preparation = Lock(())
-    /// The time when the sizes were last written or read.
-    let lastSave = Atomic(Int64.min)
+    /// The time of the latest store, in microseconds since 1970.
+    private let lastStore = Lock(Int64.min)
     private let now: @Sendable () -> Date
-    let faults: FileFaults?
+    private let faults: FileFaults?
     private let log: @Sendable (String) -> Void
     private let loggedCauses = Lock(Set<String>())
 
@@ -48,6 +48,9 @@ final class DiskStore: Sendable {
     var usage: CacheUsage { hand.withLock { $0.sizes.total } }
 
     // MARK: The directory
+
+    /// True if the kernel knows without looking that there is no directory.
+    var hasCertainlyNoDirectory: Bool { OpenDirectory.isMissing(path, faults: faults) }
 
     /// The directory for reading; `nil` if there is none, or it can't be read, which is logged.
     func openDirectory() -> OpenDirectory? { try? existingDirectory() }
@@ -95,8 +98,8 @@ final class DiskStore: Sendable {
                 throw failure(error, .cacheUnavailable)
             }
             if !isOurs {
-                let foreign = "its folder `entries` belongs to another program; use another directory"
-                throw failure(.cacheUnavailable, reason ?? foreign)
+                throw unavailable(
+                    reason ?? "its folder `entries` belongs to another program; use another directory")
             }
             tag(opened)
             restoreSizes(in: opened)
@@ -106,13 +109,9 @@ final class DiskStore: Sendable {
         }
     }
 
-    /// The directory that was prepared for writing. It is forgotten if the path leads to another one, or none, by now, or it may not be
-    /// written to any more.
     var preparedDirectory: OpenDirectory? {
         guard let known = directory.withLock({ $0 }), known.isPrepared.load(ordering: .acquiring) else { return nil }
-        if known.isCurrent { return known }
-        forget(known)
-        return nil
+        return known
     }
 
     /// Lets the next store open and prepare the directory again.
@@ -123,6 +122,11 @@ final class DiskStore: Sendable {
             return true
         }
         if isKnown { hand.withLock { $0.areSizesKnown = false } }
+    }
+
+    /// Forgets the directory if the path leads to another one, or none, by now, or it may not be written to any more.
+    func checkDirectory() {
+        if let open = directory.withLock({ $0 }), !open.isCurrent || open.reasonAgainstWriting != nil { forget(open) }
     }
 
     func close() { if let open = directory.withLock({ $0 }) { forget(open) } }
@@ -145,7 +149,7 @@ final class DiskStore: Sendable {
     private func tag(_ directory: OpenDirectory) {
         let name = "CACHEDIR.TAG"
         guard limits.withLock({ $0.isExcludedFromBackup }) else {
-            _ = try? directory.remove(name)
+            try? directory.remove(name)
             return
         }
         guard (try? directory.exists(name)) == false else { return }
@@ -165,36 +169,30 @@ final class DiskStore: Sendable {
     /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``.
     func store(_ entry: DiskCacheEntry, forKey key: ImageKey) throws(ImageError) {
         let configuration = limits.withLock { $0 }
-        let time = time
+        let time = nextTime()
         let trailer = EntryFile.trailer(
             for: entry, key: key, keepsCompleteURL: configuration.keepsCompleteURLs, stored: time,
             codec: payloadCodec?.identifier)
         let size = FileStatus.allocatedSize(entry.data.count + trailer.count)
-        func check(_ what: String, _ size: Int, isAtMost limit: ByteCount, _ name: String = "") throws(ImageError) {
-            guard size > limit.bytes else { return }
-            let reason = "\(what) takes \(ByteCount(size)), more than \(name)\(limit)"
-            throw ImageError(.cacheWriteFailed, stage: .cache, source: key.source, reason: reason)
-        }
-        try check("the data beside the image", trailer.count, isAtMost: ByteCount(EntryFile.maximumDescription))
-        try check("the entry", size, isAtMost: configuration.capacity, "the capacity of the whole disk cache, ")
-        var (attempts, hasFreed) = (0, false)
+        try check(key, size: size, beside: trailer.count, configuration.capacity)
+        // If it was moved away, others look where it was.
+        if let known = preparedDirectory, !known.isCurrent { forget(known) }
+        var attempts = 0
+        var hasFreed = false
         while true {
             attempts += 1
             let directory = try directoryForWriting()
             try keepFree(configuration.minimumFreeSpace, after: size, in: directory)
             do throws(FileError) {
                 try write(EntryName(key), (entry.data, trailer), time: time, size: size, in: directory)
-                counters.withLock { $0.stores += 1 }
-                // A clock that was set back counts.
-                if (time &- lastSave.load(ordering: .relaxed)).magnitude > Self.saveInterval { saveSizes() }
-                return
+                return counters.withLock { $0.stores += 1 }
             } catch {
                 if error.isDiskFull, configuration.minimumFreeSpace.bytes > 0, !hasFreed {
                     // Files, or the user's quota, may have run out, which the free space doesn't tell.
                     hasFreed = true
                     evict(in: directory, freeing: max(size, min(usage.bytes / 20, 1 << 20)))
                     // Where files have run out, folders take them, too.
-                    for folder in 0..<EntryName.folders { directory.removeFolder(EntryName.folderPath(folder)) }
+                    for folder in 0..<EntryName.folders { try? directory.removeDirectory(EntryName.folderPath(folder)) }
                 } else {
                     guard error.isMissing, attempts < 8 else { throw failure(error, .cacheWriteFailed) }
                     // The directory or its folders were removed. They are made anew.
@@ -202,6 +200,32 @@ final class DiskStore: Sendable {
                 }
             }
         }
+    }
+
+    /// The time of a store, which is later than the store before: entries of the same time would be evicted in any order.
+    private func nextTime() -> Int64 {
+        let time = time
+        return lastStore.withLock { last in
+            // A clock that was set back counts.
+            last = last &- time < 1_000_000 && last >= time ? last + 1 : time
+            return last
+        }
+    }
+
+    /// Refuses an entry that can never be stored.
+    private func check(
+        _ key: ImageKey, size: Int, beside trailer: Int, _ capacity: ByteCount
+    ) throws(ImageError) {
+        let reason: String
+        if trailer > EntryFile.maximumDescription {
+            reason =
+                "the data beside the image takes \(ByteCount(trailer)), more than \(ByteCount(EntryFile.maximumDescription))"
+        } else if size > capacity.bytes {
+            reason = "the entry takes \(ByteCount(size)), more than the capacity of the whole disk cache, \(capacity)"
+        } else {
+            return
+        }
+        throw ImageError(.cacheWriteFailed, stage: .cache, source: key.source, reason: reason)
     }
 
     private func write(
@@ -232,16 +256,15 @@ final class DiskStore: Sendable {
     }
 
     func failure(_ error: FileError, _ code: ImageError.Code) -> ImageError {
+        note("\(path): \(error)", cause: error.cause)
         let place = error.path == path ? "it" : error.path
-        return failure(
-            code, "cannot \(error.operation) \(place): \(error.message)", cause: error.cause, underlying: error)
+        return ImageError(
+            code, stage: .cache, source: path, reason: "cannot \(error.operation) \(place): \(error.message)",
+            underlying: error)
     }
 
-    /// Makes an error, and logs it, once for each cause.
-    func failure(
-        _ code: ImageError.Code, _ reason: String, cause: String? = nil, underlying: (any Error)? = nil
-    ) -> ImageError {
-        note("\(path): \(reason)", cause: cause ?? reason)
-        return ImageError(code, stage: .cache, source: path, reason: reason, underlying: underlying)
+    private func unavailable(_ reason: String) -> ImageError {
+        note("\(path): \(reason)", cause: reason)
+        return ImageError(.cacheUnavailable, stage: .cache, source: path, reason: reason)
     }
 }

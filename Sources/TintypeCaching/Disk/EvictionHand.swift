@@ -164,6 +164,8 @@ struct EvictionHand: Sendable {
 /// The number of entries in each folder, and the space that they take, as last seen.
 struct FolderSizes: Sendable, Equatable {
     static let folders = EntryName.folders
+    private static let marker: UInt64 = 0x0100_5345_5A49_5354
+
     private var sizes = [CacheUsage](repeating: CacheUsage(), count: folders)
     private(set) var total = CacheUsage()
 
@@ -184,26 +186,32 @@ struct FolderSizes: Sendable, Equatable {
 
     // MARK: The file
 
-    private struct File: Codable {
-        var entries: [Int]
-        var bytes: [Int]
-        var evictionAge: Int64?
-    }
-
-    func encoded(evictionAge: Int64?) -> Data? {
-        let (entries, bytes) = (sizes.map(\.entries), sizes.map(\.bytes))
-        return try? JSONEncoder().encode(File(entries: entries, bytes: bytes, evictionAge: evictionAge))
+    func encoded(evictionAge: Int64?) -> Data {
+        var writer = ByteWriter()
+        writer.integer(Self.marker)
+        writer.integer(evictionAge ?? -1)
+        for size in sizes {
+            writer.integer(UInt64(clamping: size.bytes))
+            writer.integer(UInt32(clamping: size.entries))
+        }
+        writer.integer(writer.bytes.withUnsafeBytes { XXH3.hash($0) })
+        return Data(writer.bytes)
     }
 
     /// - Returns: `nil` if the file is damaged.
     static func decode(_ data: Data) -> (sizes: FolderSizes, evictionAge: Int64?)? {
-        guard let file = try? JSONDecoder().decode(File.self, from: data),
-            file.entries.count == folders, file.bytes.count == folders,
-            file.entries.allSatisfy((0...1 << 32).contains), file.bytes.allSatisfy((0...1 << 54).contains),
-            file.evictionAge ?? 0 >= 0
-        else { return nil }
-        var result = FolderSizes()
-        for folder in 0..<folders { result.set(entries: file.entries[folder], bytes: file.bytes[folder], of: folder) }
-        return (result, file.evictionAge)
+        data.withUnsafeBytes { bytes in
+            var (reader, result) = (ByteReader(bytes), FolderSizes())
+            guard bytes.count > 8, reader.integer(UInt64.self) == marker else { return nil }
+            let age = reader.integer(Int64.self)
+            for folder in 0..<folders {
+                let (size, count) = (reader.integer(UInt64.self), reader.integer(UInt32.self))
+                guard size < 1 << 54 else { return nil }
+                result.set(entries: Int(count), bytes: Int(size), of: folder)
+            }
+            let checksum = XXH3.hash(UnsafeRawBufferPointer(rebasing: bytes.dropLast(MemoryLayout<UInt64>.size)))
+            guard reader.integer(UInt64.self) == checksum, reader.isComplete else { return nil }
+            return (result, age < 0 ? nil : age)
+        }
     }
 }

@@ -6,18 +6,12 @@ extension OpenDirectory {
     /// The size above which the end of a file has to tell that it is one of an entry, before it is read. A damaged size would cost its memory.
     private static let largestUnchecked = 64 << 20
 
-    /// The names of all entries of a source.
-    func names(ofSource source: String) throws(FileError) -> [EntryName] {
-        let original = EntryName(source: source)
-        return try names(inFolder: original.folder).filter { $0.source == original.source }
-    }
-
-    /// The names of the entries in a folder, which may have thousands, so that no text is made of them.
-    func names(inFolder folder: Int) throws(FileError) -> [EntryName] {
+    /// The names of the entries in a folder, or only of those of a source. A folder may have thousands, so no text is made of them.
+    func names(inFolder folder: Int, ofSource source: UInt128? = nil) throws(FileError) -> [EntryName] {
         var names: [EntryName] = []
         do throws(FileError) {
             try forEachName(in: EntryName.folderPath(folder)) { _, text, _ in
-                if let name = EntryName(text) { names.append(name) }
+                if let name = EntryName(text), source == nil || name.source == source { names.append(name) }
             }
         } catch {
             guard error.isMissing else { throw error }
@@ -39,70 +33,64 @@ extension OpenDirectory {
         }
     }
 
-    /// Reads a file; `nil` if there is none. Where the medium is bad, a file is empty.
+    /// Reads a file; `nil` if there is none. Files of other users, except for the owner of the directory, are none. Where the medium is bad, a
+    /// file is empty.
     func read(
         _ path: UnsafePointer<CChar>, withoutWaiting limit: Int? = nil
     ) throws(FileError) -> (data: Data, status: FileStatus)? {
-        try withFile(path, cached: limit != nil) { file, status throws(FileError) in
-            func failure(_ code: Int32 = errno) -> FileError { FileError("read", String(cString: path), code) }
-            do throws(FileError) {
-                try check(limit == nil ? "read" : "read at once", String(cString: path))
-                if let limit {
-                    guard status.size <= limit, let data = OpenFile.cachedContents(of: file, count: status.size) else {
-                        throw failure(EAGAIN)
-                    }
-                    return (data, status)
-                }
-                if status.size > Self.largestUnchecked {
-                    let end = status.size - EntryFile.footerSize
-                    guard let footer = OpenFile.contents(of: file, from: end, count: EntryFile.footerSize) else {
-                        throw failure()
-                    }
-                    let isWhole = footer.withUnsafeBytes { EntryFile.Footer($0, fileSize: status.size) } != nil
-                    if !isWhole { return (footer, status) }
-                }
-                guard let data = OpenFile.contents(of: file, count: status.size) else { throw failure() }
-                return (data, status)
-            } catch {
-                // The status is of the file that was read: another may have its name by now.
-                guard limit == nil, error.code == EIO else { throw error }
-                return (Data(), status)
-            }
-        }
-    }
-
-    /// Opens a file without waiting for a FIFO; `nil` if there is none. Files of other users, except for the owner of the directory, are none.
-    private func withFile<Result>(
-        _ path: UnsafePointer<CChar>, cached: Bool = false,
-        _ body: (Int32, FileStatus) throws(FileError) -> Result?
-    ) throws(FileError) -> Result? {
-        let file = open(path, flags: O_RDONLY | O_NONBLOCK, cached: cached)
+        func failure(_ code: Int32 = errno) -> FileError { FileError("read", String(cString: path), code) }
+        let file = openForReading(path, cached: limit != nil)
         guard file >= 0 else {
-            guard errno == ENOENT else { throw FileError("read", String(cString: path)) }
+            guard errno == ENOENT else { throw failure() }
             return nil
         }
         defer { close(file) }
-        guard let status = FileStatus(of: file) else { throw FileError("read", String(cString: path)) }
-        guard status.isRegular else { throw FileError("read", String(cString: path), EINVAL) }
-        return status.owner == owner || status.owner == geteuid() ? try body(file, status) : nil
+        guard let status = FileStatus(of: file) else { throw failure() }
+        guard status.isRegular else { throw failure(EINVAL) }
+        guard status.owner == owner || status.owner == geteuid() else { return nil }
+        do throws(FileError) {
+            try check(limit == nil ? "read" : "read at once", String(cString: path))
+            if let limit {
+                guard status.size <= limit, let data = OpenFile.cachedContents(of: file, count: status.size) else {
+                    throw failure(EAGAIN)
+                }
+                return (data, status)
+            }
+            let end = max(0, status.size - EntryFile.footerSize)
+            if status.size > Self.largestUnchecked {
+                guard let footer = OpenFile.contents(of: file, from: end, count: EntryFile.footerSize) else {
+                    throw failure()
+                }
+                let isWhole = footer.withUnsafeBytes { EntryFile.Footer($0, fileSize: status.size) } != nil
+                if !isWhole { return (footer, status) }
+            }
+            guard let data = OpenFile.contents(of: file, count: status.size) else { throw failure() }
+            return (data, status)
+        } catch {
+            // The status is of the file that was read: another may have its name by now.
+            guard limit == nil, error.code == EIO else { throw error }
+            return (Data(), status)
+        }
     }
 
     /// Reads the description of an entry, without its payload; `nil` if it can't be read, is damaged, or of a newer version.
     func description(of name: EntryName) -> (EntryFile.Description, FileStatus)? {
-        try? name.withPath { path throws(FileError) in
-            try withFile(path) { file, status throws(FileError) -> (EntryFile.Description, FileStatus)? in
-                try check("read", name.path)
-                func end(_ count: Int) -> Data? {
-                    let count = min(count, status.size)
-                    return OpenFile.contents(of: file, from: status.size - count, count: count)
-                }
-                guard let usual = end(EntryFile.usualTail),
-                    let footer = usual.withUnsafeBytes({ EntryFile.Footer($0, fileSize: status.size) }),
-                    let whole = footer.trailerSize <= usual.count ? usual : end(footer.trailerSize)
-                else { return nil }
-                return whole.withUnsafeBytes { EntryFile.description($0, footer) }.map { ($0, status) }
-            }
+        guard (try? check("read", name.path)) != nil else { return nil }
+        let file = name.withPath { openForReading($0) }
+        guard file >= 0 else { return nil }
+        defer { close(file) }
+        guard let status = FileStatus(of: file), status.isRegular,
+            status.owner == owner || status.owner == geteuid()
+        else { return nil }
+        func end(_ count: Int) -> Data? {
+            let count = min(count, status.size)
+            return OpenFile.contents(of: file, from: status.size - count, count: count)
         }
+        guard let usual = end(EntryFile.usualTail),
+            let footer = usual.withUnsafeBytes({ EntryFile.Footer($0, fileSize: status.size) }),
+            let whole = footer.trailerSize <= usual.count ? usual : end(footer.trailerSize)
+        else { return nil }
+        return whole.withUnsafeBytes { EntryFile.description($0, footer) }.map { ($0, status) }
     }
 
     /// Writes the file of an entry under an unfinished name, and then gives it its name.

@@ -8,6 +8,8 @@ struct SearchPlaces {
     /// The directories of other disk caches.
     var paths: [String] = []
     var file: (@Sendable (ImageKey) -> String?)?
+    /// The directories that were opened.
+    fileprivate var directories: [String: OpenDirectory] = [:]
 
     var isEmpty: Bool { paths.isEmpty && file == nil }
 }
@@ -16,10 +18,11 @@ extension DiskCache {
     /// The directories of other disk caches, such as a cache inside a container image, which are read for entries that the cache doesn't
     /// have, first to last.
     ///
-    /// Their files are only read. ``contains(_:)`` and removals ignore them. May change at any time.
+    /// Their files are only read. ``contains(_:)`` and removals ignore them. May change at any time; set it again when a directory was
+    /// replaced by another.
     public var searchPaths: [String] {
         get { store.searchPlaces.withLock { $0.paths } }
-        set { store.searchPlaces.withLock { $0.paths = newValue } }
+        set { store.searchPlaces.withLock { ($0.paths, $0.directories) = (newValue, [:]) } }
     }
 
     /// A closure that returns the path of a key's image, for keys that neither the cache nor ``searchPaths`` have; `nil` if there is none.
@@ -35,16 +38,11 @@ extension DiskStore {
     /// Reads the entry that the search places have for a key. Files that are larger than the cache may be are not read.
     func searchedEntry(forKey key: ImageKey) -> DiskCacheEntry? {
         let (limit, places) = (limits.withLock { $0.capacity.bytes }, searchPlaces.withLock { $0 })
-        for path in places.paths {
-            let found = search { () throws(FileError) in try OpenDirectory.open(path).read(EntryName(key), for: key) }
-            if let (data, status, contents) = found, status.size <= limit, case .entry(let description) = contents,
-                description.codec == nil
-            {
-                return description.entry(with: data)
+        do throws(FileError) {
+            for path in places.paths {
+                if let entry = searchedEntry(forKey: key, in: path, places, limit) { return entry }
             }
-        }
-        guard let path = places.file?(key) else { return nil }
-        return search { () throws(FileError) in
+            guard let path = places.file?(key) else { return nil }
             // Through links, and without waiting for a FIFO.
             let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
             guard file >= 0 else { throw FileError("open", path) }
@@ -54,18 +52,35 @@ extension DiskStore {
             guard let data = OpenFile.contents(of: file, count: status.size) else { throw FileError("read", path) }
             return DiskCacheEntry(
                 data: data, created: Date(cacheTime: status.modified), mimeType: ImageFormat(sniffing: data)?.mimeType)
+        } catch {
+            noteSearch(error)
+            return nil
         }
     }
 
-    /// Looks at a place. If it can't be read, it has nothing, which is logged.
-    private func search<Found>(_ read: () throws(FileError) -> Found?) -> Found? {
+    private func searchedEntry(
+        forKey key: ImageKey, in path: String, _ places: SearchPlaces, _ limit: Int
+    ) -> DiskCacheEntry? {
         do throws(FileError) {
-            return try read()
-        } catch {
-            if !error.isMissing, error.code != ENOTDIR {
-                note("\(error)", cause: "search \(error.operation) \(error.code)")
+            let directory: OpenDirectory
+            if let known = places.directories[path] {
+                directory = known
+            } else {
+                directory = try OpenDirectory.open(path)
+                searchPlaces.withLock { if $0.paths.contains(path) { $0.directories[path] = directory } }
             }
+            guard let (data, status, contents) = try directory.read(EntryName(key), for: key), status.size <= limit,
+                case .entry(let description) = contents, description.codec == nil
+            else { return nil }
+            return description.entry(with: data)
+        } catch {
+            noteSearch(error)
             return nil
         }
+    }
+
+    private func noteSearch(_ error: FileError) {
+        guard !error.isMissing, !error.isNotADirectory else { return }
+        note("\(error)", cause: "search \(error.operation) \(error.code)")
     }
 }

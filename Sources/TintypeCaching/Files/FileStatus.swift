@@ -64,6 +64,8 @@ struct FileError: Error, Sendable, CustomStringConvertible {
     var isMissing: Bool { code == ENOENT }
     /// True if the volume, or what the user may have of it, is full.
     var isDiskFull: Bool { code == ENOSPC || code == EDQUOT }
+    /// True if a part of the path is a file, where a folder should be.
+    var isNotADirectory: Bool { code == ENOTDIR }
 
     /// The part that all errors of one kind share, so that the log names each kind once.
     var cause: String { code == ENOTDIR ? "not a directory" : "\(operation) \(code)" }

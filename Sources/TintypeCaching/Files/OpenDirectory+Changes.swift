@@ -3,6 +3,24 @@ internal import Glibc
 
 /// Listing, creating, renaming, and removing files.
 extension OpenDirectory {
+    /// Calls a closure with the open folder of a path, and the last component. The system has no calls that both change a folder and follow no
+    /// link on the way there.
+    private func withFolder(
+        of path: String, _ operation: String, _ body: (Int32, String) -> Bool
+    ) throws(FileError) {
+        try check(operation, path)
+        guard let slash = path.lastIndex(of: "/") else {
+            if body(descriptor, path) { return }
+            throw FileError(operation, path)
+        }
+        let folder = openFolder(String(path[..<slash]))
+        guard folder >= 0 else { throw FileError(operation, path) }
+        let isDone = body(folder, String(path[path.index(after: slash)...]))
+        let error = FileError(operation, path)
+        close(folder)
+        if !isDone { throw error }
+    }
+
     /// Writes a file. If that fails, there is none.
     /// - Parameter time: the time of the last change, in microseconds since 1970; `nil` for that of the file system.
     /// - Returns: zero, or the number of the error.
@@ -28,32 +46,29 @@ extension OpenDirectory {
         if code != 0 { throw FileError("write", path, code) }
     }
 
+    func remove(_ path: String) throws(FileError) { _ = try remove(path) { _ in true } }
+
     /// - Parameter isExpected: a closure that returns false for a file that is to stay.
-    /// - Returns: the status of the file; `nil` if there is none, or it stays.
-    func remove(
-        _ path: String, where isExpected: (FileStatus) -> Bool = { _ in true }
-    ) throws(FileError) -> FileStatus? {
-        try check("remove", path)
+    /// - Returns: the status of the file; `nil` if it stays.
+    func remove(_ path: String, where isExpected: (FileStatus) -> Bool) throws(FileError) -> FileStatus? {
         var removed: FileStatus?
-        let result = inFolder(of: path) { folder, name in
-            guard let status = FileStatus(of: name, in: folder) else { return -1 }
-            guard isExpected(status) else { return 0 }
+        try withFolder(of: path, "remove") { folder, name in
+            guard let status = FileStatus(of: name, in: folder) else { return false }
+            guard isExpected(status) else { return true }
             removed = status
-            return unlinkat(folder, name, 0)
+            return unlinkat(folder, name, 0) == 0
         }
-        if result == 0 { return removed }
-        guard errno == ENOENT else { throw FileError("remove", path) }
-        return nil
+        return removed
     }
 
-    /// Removes a folder, if it is there and empty.
-    func removeFolder(_ path: String) { _ = inFolder(of: path) { unlinkat($0, $1, Int32(AT_REMOVEDIR)) } }
+    func removeDirectory(_ path: String) throws(FileError) {
+        try withFolder(of: path, "remove") { folder, name in unlinkat(folder, name, Int32(AT_REMOVEDIR)) == 0 }
+    }
 
     /// Creates a folder, for the user alone, unless it is there.
     func makeFolder(_ path: String) throws(FileError) {
-        try check("create directory", path)
-        guard inFolder(of: path, { mkdirat($0, $1, 0o700) }) == 0 || errno == EEXIST else {
-            throw FileError("create directory", path)
+        try withFolder(of: path, "create directory") { folder, name in
+            mkdirat(folder, name, 0o700) == 0 || errno == EEXIST
         }
     }
 

@@ -70,25 +70,21 @@ final class OpenDirectory: Sendable {
     /// The user whom it belongs to.
     var owner: UInt32 { first.owner }
 
+    /// True if the path leads to this directory.
+    var isCurrent: Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && UInt64(status.st_ino) == first.inode
+            && UInt64(status.st_dev) == first.device
+    }
+
     /// True if the directory was removed.
     var isRemoved: Bool { (FileStatus(of: descriptor)?.links ?? 0) == 0 }
 
-    /// True if the path still leads to this directory, and nothing speaks against writing here.
-    var isCurrent: Bool {
-        var status = stat()
-        guard stat(path, &status) == 0 else { return false }
-        let current = FileStatus(status)
-        return current.inode == first.inode && current.device == first.device && Self.reason(against: current) == nil
-    }
-
     /// The reason why nothing should be written here; `nil` if there is none.
     var reasonAgainstWriting: String? {
-        FileStatus(of: descriptor).map { Self.reason(against: $0) } ?? FileError.message(errno)
-    }
-
-    private static func reason(against directory: FileStatus) -> String? {
-        if directory.owner != geteuid() { return "it belongs to another user, so the cache only reads it" }
-        guard directory.mode & 0o022 != 0 else { return nil }
+        guard let status = FileStatus(of: descriptor) else { return FileError.message(errno) }
+        if status.owner != geteuid() { return "it belongs to another user, so the cache only reads it" }
+        guard status.mode & 0o022 != 0 else { return nil }
         return "other users may write to it, so the cache only reads it; `chmod go-w` ends that"
     }
 
@@ -120,21 +116,22 @@ final class OpenDirectory: Sendable {
         let file = tintype_open_beneath(descriptor, path, UInt64(flags), UInt64(mode), cached ? 1 : 0)
         guard file < 0, !cached, errno == ENOSYS || errno == EPERM || errno == EINVAL else { return file }
         // An old kernel, or a container that doesn't allow the call: one component after the other.
-        return inFolder(of: String(cString: path)) { folder, name in openat(folder, name, flags, mode) }
+        var parts = String(cString: path).split(separator: "/").map(String.init)
+        let name = parts.popLast() ?? "."
+        var folder = descriptor
+        defer { if folder != descriptor { close(folder) } }
+        for part in parts {
+            let next = openat(folder, part, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
+            guard next >= 0 else { return -1 }
+            if folder != descriptor { close(folder) }
+            folder = next
+        }
+        return openat(folder, name, flags, mode)
     }
 
-    /// Calls a closure with the open folder of a path, and the last component. The system has no calls that both change a folder and follow no
-    /// link on the way there.
-    /// - Returns: the result of the closure, or -1 with `errno`.
-    func inFolder(of path: String, _ body: (Int32, String) -> Int32) -> Int32 {
-        guard let slash = path.lastIndex(of: "/") else { return body(descriptor, path) }
-        let folder = openFolder(String(path[..<slash]))
-        guard folder >= 0 else { return -1 }
-        let result = body(folder, String(path[path.index(after: slash)...]))
-        let code = errno
-        close(folder)
-        errno = code
-        return result
+    /// Opens a file for reading without following links, or waiting for a FIFO; -1 with `errno` if it can't.
+    func openForReading(_ path: UnsafePointer<CChar>, cached: Bool = false) -> Int32 {
+        open(path, flags: O_RDONLY | O_NONBLOCK, cached: cached)
     }
 
     /// Opens a folder; -1 with `errno` if it can't.

@@ -6,31 +6,30 @@ internal import Glibc
 enum OpenFile {
     /// Reads a part of a file completely; `nil` with `errno`.
     static func contents(of file: Int32, from offset: Int = 0, count: Int) -> Data? {
-        memory(count) { memory in
-            var filled = 0
-            while filled < count {
-                let result = pread(file, memory + filled, count - filled, offset + filled)
-                if result < 0, errno == EINTR { continue }
+        guard let memory = malloc(max(1, count)) else { return nil }
+        var filled = 0
+        while filled < count {
+            let result = pread(file, memory + filled, count - filled, offset + filled)
+            if result < 0, errno == EINTR { continue }
+            guard result > 0 else {
                 // A file that is shorter by now.
                 if result == 0 { errno = EIO }
-                guard result > 0 else { return false }
-                filled += result
+                free(memory)
+                return nil
             }
-            return true
+            filled += result
         }
+        return Data(bytesNoCopy: memory, count: count, deallocator: .free)
     }
 
     /// Reads the beginning of a file, if the kernel has it in memory.
     static func cachedContents(of file: Int32, count: Int) -> Data? {
-        memory(count) { tintype_read_cached(file, $0, count) == count }
-    }
-
-    /// Returns memory that a closure filled; `nil` if it returns false. Nothing clears the memory before.
-    private static func memory(_ count: Int, _ fill: (UnsafeMutableRawPointer) -> Bool) -> Data? {
         guard let memory = malloc(max(1, count)) else { return nil }
-        if fill(memory) { return Data(bytesNoCopy: memory, count: count, deallocator: .free) }
-        free(memory)
-        return nil
+        guard tintype_read_cached(file, memory, count) == count else {
+            free(memory)
+            return nil
+        }
+        return Data(bytesNoCopy: memory, count: count, deallocator: .free)
     }
 
     /// Writes bytes completely.

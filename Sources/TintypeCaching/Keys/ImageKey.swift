@@ -29,7 +29,7 @@ public struct ImageKey: Hashable, Sendable, CustomStringConvertible, Expressible
     public func hash(into hasher: inout Hasher) { hasher.combine(digest) }
 
     /// The key of the source's original.
-    package var original: ImageKey { variant.isOriginal ? self : ImageKey(source: source) }
+    public var original: ImageKey { variant.isOriginal ? self : ImageKey(source: source) }
 
     /// The source and the variant, without user info and query values of a URL.
     public var description: String {

@@ -10,7 +10,7 @@ public struct ImageVariant: Hashable, Sendable, CustomStringConvertible {
     public static let original = ImageVariant(description: "")
 
     /// True if this is the source as it came.
-    package var isOriginal: Bool { description.isEmpty }
+    public var isOriginal: Bool { description.isEmpty }
 
     /// The variant of decoding, transforming, and encoding a source.
     ///

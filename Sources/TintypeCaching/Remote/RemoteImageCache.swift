@@ -65,20 +65,29 @@ public final class RemoteImageCache: DiskCaching {
 
     public func entry(forKey key: ImageKey, priority: WorkPriority) async -> DiskCacheEntry? {
         let answer = await answer { [remote] in try await remote.get(EntryName(key).text) } ?? nil
-        let found = answer.flatMap { verify($0, key) }
-        state.withLock { state in
-            if found == nil { state.statistics.misses += 1 } else { state.statistics.hits += 1 }
+        let found = answer.map { verify($0, key) }
+        return state.withLock { state in
+            guard case .found(let entry) = found else {
+                state.statistics.misses += 1
+                if case .damaged = found { state.statistics.corruptions += 1 }
+                return nil
+            }
+            state.statistics.hits += 1
+            return entry
         }
-        return found
     }
 
-    private func verify(_ data: Data, _ key: ImageKey) -> DiskCacheEntry? {
-        let isTooLarge = data.count > maximumEntryBytes.bytes
-        switch isTooLarge ? .damaged : data.withUnsafeBytes({ EntryFile.contents($0, key: key) }) {
-        case .foreign: return nil
-        case .damaged:
-            state.withLock { $0.statistics.corruptions += 1 }
-            return nil
+    private enum Verdict {
+        case found(DiskCacheEntry)
+        case damaged
+        case other
+    }
+
+    private func verify(_ data: Data, _ key: ImageKey) -> Verdict {
+        guard data.count <= maximumEntryBytes.bytes else { return .damaged }
+        switch data.withUnsafeBytes({ EntryFile.contents($0, key: key) }) {
+        case .damaged: return .damaged
+        case .foreign: return .other
         case .entry(let description):
             let time = now().cacheTime
             // Another machine's clock may be ahead.
@@ -87,11 +96,11 @@ public final class RemoteImageCache: DiskCaching {
             let end = stored.addingReportingOverflow(lifetime)
             guard description.codec == nil, description.entry.expires.map({ $0 > now() }) ?? true,
                 end.overflow || end.partialValue > time, Self.isShareable(description.entry, key)
-            else { return nil }
+            else { return .other }
             var entry = description.entry(with: data)
             // They go into the header of a request.
             if let validators = entry.validators, !validators.isText { entry.validators = nil }
-            return entry
+            return .found(entry)
         }
     }
 
