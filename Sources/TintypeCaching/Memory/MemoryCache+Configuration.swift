@@ -17,7 +17,7 @@ extension MemoryCache {
         public var policy: Policy
         /// The largest number of images up to a size, in addition to the other limits; empty for no limit. An image belongs to the smallest
         /// class that it fits in. Images that are larger than every class aren't stored. A full class evicts its least recently used image
-        /// under every policy. A size may be there once, however it is written.
+        /// under every policy. As in any dictionary literal, equal sizes, such as 1,000 KB and 1 MB, end the program.
         ///
         /// ```swift
         /// configuration.sizeClasses = [.kilobytes(100): 100, .kilobytes(500): 50, .megabytes(1): 10]
