@@ -268,7 +268,8 @@ let package = Package(
         .testTarget(
             name: "TintypeIsolationTests",
             dependencies: [
-                "Tintype", "TintypeIsolation", "TintypeTesting", "TestSupport", "TestDecoder", "CTestProcess",
+                "Tintype", "TintypeIsolation", "CIsolation", "TintypeTesting", "TestSupport", "TestDecoder",
+                "CTestProcess",
             ],
             swiftSettings: settings),
         // A program of its own: the main actor of Swift Testing is not on the first thread, which GTK needs.

@@ -23,7 +23,7 @@ static const char *const places[] = {
     "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libexec", "/lib", "/lib64", "/usr/local/lib", "/app/lib", "/usr/share",
     "/usr/local/share/fonts", "/app/share", "/run/host/fonts", "/run/host/user-fonts", "/etc/fonts", "/var/cache/fontconfig",
     "/etc/ld.so.cache", "/etc/ld.so.preload", "/etc/localtime", "/dev/null", "/dev/zero", "/dev/urandom", "/proc/cpuinfo", "/proc/meminfo",
-    "/proc/sys/vm", "/sys/devices/system/cpu",
+    "/proc/sys/vm", "/sys/devices/system/cpu", "/sys/kernel/mm/transparent_hugepage",
 };
 
 static void allow(int rules, int file, uint64_t access) {

@@ -33,7 +33,12 @@ enum Lies {
         switch lie {
         case "tall": send(.layout(image(PixelSize(width: 1, height: 1 << 31))))
         case "long": send(.layout(image(PixelSize(width: 1, height: 1 << 24))))
-        case "box": send(.layout(image(PixelSize(width: 128, height: 96))))
+        case "box", "bytes": send(.layout(image(PixelSize(width: 128, height: 96))))
+        case "header":
+            var described = image(MisbehavingCoder.size)
+            described.animation = ImageInfo(
+                format: .svg, size: PixelSize(width: 9_000, height: 1), frameCount: 2, hasAlpha: true)
+            send(.layout(described))
         case "source": send(described { $0.sourceSize = PixelSize(width: .max, height: .max) })
         case "loop": send(described { $0.loopCount = .max })
         case "scale": send(described { $0.scale = 1e308 })

@@ -46,4 +46,72 @@ struct ResponseHeadGuardTests {
         _ = try channel.finish()
     }
 }
+
+/// A socket whose peer has answered and gone before the request. As swift-nio's does, it reads all that is there while it fails to send.
+private final class AnsweredSocket: ChannelOutboundHandler {
+    typealias OutboundIn = IOData
+
+    private let answers: [String]
+    private let isClosed: Bool
+
+    init(_ answers: [String], isClosed: Bool) { (self.answers, self.isClosed) = (answers, isClosed) }
+
+    func flush(context: ChannelHandlerContext) {
+        for answer in answers { context.fireChannelRead(NIOAny(ByteBuffer(string: answer))) }
+        context.fireChannelReadComplete()
+        if isClosed { context.close(promise: nil) }
+    }
+}
+
+/// Notes what the client library would see.
+private final class Library: ChannelInboundHandler {
+    typealias InboundIn = HTTPClientResponsePart
+
+    var events: [String] = []
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch unwrapInboundIn(data) {
+        case .head(let head): events.append("\(head.status.code)")
+        case .body(let bytes): events.append("\(bytes.readableBytes) bytes")
+        case .end: events.append("end")
+        }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) { events.append("closed") }
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { events.append("error") }
+}
+
+@Suite("Answers that come while the request is sent", .timeLimited)
+struct AnswerWhileSendingTests {
+    @Test(
+        "The library gets an answer that came before the request is sent, and the end, when it has sent the request",
+        arguments: [
+            (["HTTP/1.1 503 X\r\nContent-Length: 2\r\n\r\nhi"], true, ["503", "2 bytes", "end", "closed"]),
+            (["HTTP/1.1 503 X\r\nContent-Length: 2\r\n\r\nhi"], false, ["503", "2 bytes", "end"]),
+            (
+                ["HTTP/1.1 503 X\r\nContent-", "Length: 2\r\n\r\nh", "i"], true,
+                ["503", "1 bytes", "1 bytes", "end", "closed"]
+            ),
+            (["HTTP/1.1 204 X\r\n\r\nhello", "HTTP/1.1 204 X\r\n\r\n"], true, ["204", "end", "closed"]),
+            (["HTTP/1.1 503 X\r\nContent-Length: 9\r\n\r\nhi"], true, ["503", "2 bytes", "error", "closed"]),
+        ])
+    func held(_ answers: [String], _ isClosed: Bool, _ events: [String]) throws {
+        let channel = EmbeddedChannel()
+        let library = Library()
+        let pipeline = channel.pipeline.syncOperations
+        try pipeline.addHandler(AnsweredSocket(answers, isClosed: isClosed))
+        try pipeline.addHandler(HTTPRequestEncoder())
+        try pipeline.addHandler(ByteToMessageHandler(HTTPResponseDecoder()))
+        try ResponseHeadGuard.install(on: channel, PeerIdentity(of: channel))
+        try pipeline.addHandler(library)
+        try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 80)).wait()
+        let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/")
+        channel.write(HTTPClientRequestPart.head(head), promise: nil)
+        channel.write(HTTPClientRequestPart.end(nil), promise: nil)
+        channel.flush()
+        #expect(library.events.isEmpty)
+        channel.embeddedEventLoop.run()
+        #expect(library.events == events)
+    }
+}
 #endif

@@ -31,14 +31,15 @@ struct HostileWorkerTests {
     @Test(
         "An image that wasn't asked for is nonsense, and no memory is taken for it", .capability("ISO-07"),
         arguments: [
-            "tall", "box", "source", "loop", "scale", "bits", "format", "unknown", "colors", "partial", "moving",
+            "tall", "box", "bytes", "header", "source", "loop", "scale", "bits", "format", "unknown", "colors", "partial", "moving",
             "transformed", "metadata", "deep", "cancelled", "overBudget", "decoderCrashed", "notCached", "negative",
             "nothingReserved", "late", "digest", "flood", "ready", "done", "opened",
         ])
     func images(lie: String) throws {
         let bench = IsolatedBench()
         var options = DecodeOptions()
-        options.firstFrameOnly = true
+        options.firstFrameOnly = lie != "header"
+        options.maximumBytes = lie == "bytes" ? .bytes(128 * 96 * 4 - 1) : nil
         options.thumbnailSize = lie == "box" ? PixelSize(width: 40, height: 40) : nil
         let error = try #require(bench.failure("lie \(lie)", options: options))
         #expect(error.code == .decoderCrashed && error.reason.contains("no sense"), "\(error)")

@@ -1,3 +1,4 @@
+import CIsolation
 import Foundation
 import Glibc
 import TestSupport
@@ -32,8 +33,8 @@ struct WireTests {
         return metadata
     }
 
-    @Test("Every decode option reaches the helper but the settings of single formats", .capability("ISO-01"))
-    func options() throws {
+    /// Options that all differ from the default.
+    private var options: DecodeOptions {
         var options = DecodeOptions()
         options.thumbnailSize = PixelSize(width: 30, height: 40)
         options.preservesAspectRatio = false
@@ -48,22 +49,18 @@ struct WireTests {
         options.keepsColorSpace = true
         options.decodeToHDR = true
         options.formatHint = .raw
-        // A new property fails here until it is set above, and then below until it is written.
-        #expect(equal(options, DecodeOptions()) == ["formatSettings"])
-        #expect(try sent(options) == options)
+        return options
     }
 
-    @Test("Every limit reaches the helper", .capability("ISO-01"))
-    func limits() throws {
+    private var limits: DecodeLimits {
         var limits = DecodeLimits(maximumPixels: 1, maximumBytes: .bytes(2), maximumFrames: 3)
         limits.maximumSide = 4
         limits.maximumAnimationPixels = 5
-        #expect(equal(limits, DecodeLimits()).isEmpty)
-        #expect(try sent(limits) == limits)
+        return limits
     }
 
-    @Test("Every property of a header comes back", .capability("ISO-01"))
-    func info() throws {
+    /// A header whose properties all differ from those of another one.
+    private var info: ImageInfo {
         var info = ImageInfo(
             format: .avif, size: PixelSize(width: 3, height: 4), orientation: .left, frameCount: 2, loopCount: 5,
             frameDurations: [.milliseconds(6), .nanoseconds(7)], hasAlpha: true, bitsPerComponent: 10,
@@ -71,13 +68,11 @@ struct WireTests {
         info.pageCount = 9
         info.metadata = metadata
         info.gainMap = ImageInfo.GainMap(size: PixelSize(width: 2, height: 1), components: 3)
-        let other = ImageInfo(format: .png, size: .zero, hasAlpha: false)
-        #expect(equal(info, other).isEmpty)
-        #expect(try sent(info) == info)
+        return info
     }
 
-    @Test("Every property of an image comes back", .capability("ISO-01"))
-    func properties() throws {
+    /// Properties that all differ from the default.
+    private var properties: Image.Properties {
         var properties = Image.Properties()
         properties.format = .jxl
         properties.scale = 3
@@ -94,6 +89,31 @@ struct WireTests {
         properties.isVector = true
         properties.mayMove = true
         properties.decodeOptions.page = 1
+        return properties
+    }
+
+    @Test("Every decode option reaches the helper but the settings of single formats", .capability("ISO-01"))
+    func everyOption() throws {
+        // A new property fails here until it is set above, and then below until it is written.
+        #expect(equal(options, DecodeOptions()) == ["formatSettings"])
+        #expect(try sent(options) == options)
+    }
+
+    @Test("Every limit reaches the helper", .capability("ISO-01"))
+    func everyLimit() throws {
+        #expect(equal(limits, DecodeLimits()).isEmpty)
+        #expect(try sent(limits) == limits)
+    }
+
+    @Test("Every property of a header comes back", .capability("ISO-01"))
+    func everyPropertyOfHeaders() throws {
+        let other = ImageInfo(format: .png, size: .zero, hasAlpha: false)
+        #expect(equal(info, other).isEmpty)
+        #expect(try sent(info) == info)
+    }
+
+    @Test("Every property of an image comes back", .capability("ISO-01"))
+    func everyProperty() throws {
         #expect(equal(properties, Image.Properties()).isEmpty)
         #expect(try sent(properties) == properties)
         for format in PixelFormat.allCases {
@@ -109,9 +129,37 @@ struct WireTests {
         }
     }
 
+    /// A worker of another version is told by the number alone, before it reads a message.
+    @Test("Messages have another version when they have another form")
+    func version() throws {
+        let settings = WorkerSettings(memoryLimit: 1, workingMemoryLimit: 2, variables: ["A": "b"], locale: "C")
+        let request = WireRequest(byteCount: 1, formats: [.gif], options: options, limits: limits)
+        let size = PixelSize(width: 7, height: 3)
+        let image = WireImage(size, .rgba16, duration: .seconds(5), properties: properties, animation: info)
+        let asked: [HostMessage] = [
+            .begin(settings), .info(request), .decode(request), .open(request), .nextFrame, .seek(1),
+            .keepSeekPoints(1), .close, .proceed, .stop, .memory,
+        ]
+        let answers: [WorkerMessage] = [
+            .ready, .reserve(1), .info(info), .opened(info, size), .layout(image), .written, .done,
+            .failed(.corruptImage, "a"),
+        ]
+        let texts = try asked.map { try WireContent($0).text } + answers.map { try WireContent($0).text }
+        var sum: UInt64 = 0xCBF2_9CE4_8422_2325
+        for text in texts {
+            let sorted = try JSONSerialization.data(
+                withJSONObject: JSONSerialization.jsonObject(with: text), options: .sortedKeys)
+            // FNV-1a.
+            for byte in sorted { sum = (sum ^ UInt64(byte)) &* 0x100_0000_01B3 }
+        }
+        #expect(
+            TINTYPE_WIRE_VERSION == 4 && sum == 13_013_343_619_714_755_837,
+            "if the form has changed, raise TINTYPE_WIRE_VERSION, and write it here with the sum \(sum)")
+    }
+
     @Test("Numbers that aren't finite arrive")
     func infinity() throws {
-        var options = DecodeOptions()
+        var options = self.options
         options.scale = .infinity
         #expect(try sent(options) == options)
     }

@@ -22,6 +22,8 @@ struct RedirectPolicy: Sendable {
     let schemes: Set<String>
     /// Every requested URL, in order.
     private(set) var chain: [URL] = []
+    /// The number of URLs at the start of ``chain`` that may be requested again.
+    private var repeatable = 0
 
     init(maximum: Int, maximumPerOrigin: Int? = nil, schemes: Set<String> = ["http", "https"]) {
         self.maximum = max(0, maximum)
@@ -32,7 +34,7 @@ struct RedirectPolicy: Sendable {
     static func isRedirect(_ status: Int) -> Bool { [301, 302, 303, 307, 308].contains(status) }
 
     /// Returns the request to send after a redirect.
-    /// - Parameter mayRepeat: True if a URL may be asked a second time, because the answer may differ now: the redirect has set a cookie.
+    /// - Parameter mayRepeat: True if the URLs so far may be asked again, because the answers may differ now: the redirect has set a cookie.
     /// - Returns: `nil` if the response is not a redirect: its status is another, or it has no location.
     /// - Throws: ``ImageError/Code/badRedirect``.
     mutating func next(
@@ -47,7 +49,8 @@ struct RedirectPolicy: Sendable {
             throw refused(
                 "the server redirected from https to http, where anybody could change the image: \(path(to: target))")
         }
-        guard mayRepeat || !chain.contains(target) else {
+        if mayRepeat { repeatable = chain.count }
+        guard !chain.dropFirst(repeatable).contains(target) else {
             throw refused("the server's redirects form a loop: \(path(to: target))")
         }
         guard chain.count <= maximum else {

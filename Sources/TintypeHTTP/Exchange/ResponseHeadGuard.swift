@@ -11,6 +11,8 @@ internal import NIOHTTP1
 /// - The parser keeps the start of a head that follows a response, and takes the next response for its rest. A server, or an
 ///   attacker who makes a server send more than its responses, could so choose the header fields of the responses to other
 ///   requests.
+/// - Where a request can't be sent because the server has answered and gone, swift-nio reads the answer while it sends, and the library
+///   loses the end of an answer that comes before it knows that the request is sent: the load would wait until its time limit.
 enum ResponseHeadGuard {
     /// The largest number of bytes before the end of a head, including informational responses.
     static let maximumBytes = 512 * 1_024
@@ -52,6 +54,8 @@ private final class ResponseState {
     var end: HTTPClientResponsePart?
     /// True if something came after the end of the response.
     var hasExcess = false
+    /// True while a request is sent.
+    var isSending = false
     /// True after a response was rejected. Everything after it is dropped.
     var isRejected = false
     /// Passes on the end of a response.
@@ -73,10 +77,31 @@ private final class ResponseByteCheck: ChannelInboundHandler {
     private static let emptyLines = ByteBuffer(string: "\r\n\r\n")
 
     private let state: ResponseState
+    /// What was read while a request was sent, until the library knows that it is.
+    private var held: [ByteBuffer] = []
+    private var isEndHeld = false
 
     init(_ state: ResponseState) { self.state = state }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard state.isSending || !held.isEmpty else { return read(data, context) }
+        held.append(unwrapInboundIn(data))
+        guard held.count == 1 else { return }
+        context.eventLoop.assumeIsolated().execute { [self] in
+            let reads = held
+            held = []
+            for bytes in reads { read(wrapInboundOut(bytes), context) }
+            context.fireChannelReadComplete()
+            if isEndHeld { context.fireChannelInactive() }
+        }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        isEndHeld = !held.isEmpty
+        if !isEndHeld { context.fireChannelInactive() }
+    }
+
+    private func read(_ data: NIOAny, _ context: ChannelHandlerContext) {
         guard !state.isRejected else { return }
         guard state.isAwaited else {
             guard state.isReused else { return state.reject(EarlyResponse(), context) }
@@ -186,6 +211,12 @@ private final class ResponsePartCheck: ChannelDuplexHandler {
             return
         }
         context.write(wrapOutboundOut(.head(head)), promise: promise)
+    }
+
+    func flush(context: ChannelHandlerContext) {
+        state.isSending = true
+        context.flush()
+        state.isSending = false
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {

@@ -21,6 +21,8 @@ internal import NIOHTTP2
 /// `HostileServerTests.status` |
 /// | a response before the request | `HTTP1ConnectionStateMachine.channelRead` | ``ResponseHeadGuard`` | `EarlyAnswerTests` |
 /// | more than the response | the same | ``ResponseHeadGuard`` | `KeptConnectionTests` |
+/// | a response and the end before the request is sent | nowhere, but the load would wait until its time limit |
+/// ``ResponseHeadGuard`` | `AnswerWhileSendingTests` |
 /// | a tunnel of a proxy, and its end before the connection is used | `HTTP1ConnectionStateMachine.requestCancelled`, `channelInactive` |
 /// ``ClosedConnection``, and the pool doesn't get the connection | `ProxyTrapTests.connect` |
 ///

@@ -56,12 +56,22 @@ package struct WireSocket: Sendable {
         try withUnsafeMutableBytes(of: &header) { bytes throws(Failure) in try fill(bytes, file: file, wait: wait) }
         let (text, blocks) = header
         guard text <= WireContent.maximumText, blocks <= WireContent.maximumBlocks else { throw .garbage }
-        var body = [UInt8](repeating: 0, count: Int(text + blocks))
-        try body.withUnsafeMutableBufferPointer { bytes throws(Failure) in
-            try fill(UnsafeMutableRawBufferPointer(bytes), file: nil, wait: wait)
-        }
-        let content = WireContent(text: Data(body.prefix(Int(text))), blocks: Data(body.dropFirst(Int(text))))
+        let content = WireContent(text: try data(Int(text), wait), blocks: try data(Int(blocks), wait))
         return try content.message(type)
+    }
+
+    /// Takes memory as bytes come: an announcement alone costs nothing.
+    private func data(_ count: Int, _ wait: Wait) throws(Failure) -> Data {
+        var data = Data()
+        var piece = [UInt8](repeating: 0, count: min(count, 256 << 10))
+        while data.count < count {
+            let size = min(piece.count, count - data.count)
+            try piece.withUnsafeMutableBufferPointer { bytes throws(Failure) in
+                try fill(UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(bytes)[..<size]), file: nil, wait: wait)
+            }
+            data.append(contentsOf: piece[..<size])
+        }
+        return data
     }
 
     private func fill(
