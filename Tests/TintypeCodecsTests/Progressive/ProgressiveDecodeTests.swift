@@ -22,7 +22,16 @@ struct ProgressiveDecodeTests {
 
         var testDescription: String { rawValue }
 
+        private static let made = Lock<[Sample: Data]>([:])
+
         func data() throws -> Data {
+            if let data = Self.made.withLock({ $0[self] }) { return data }
+            let data = try make()
+            Self.made.withLock { $0[self] = data }
+            return data
+        }
+
+        private func make() throws -> Data {
             switch self {
             case .baselineJPEG: try encode(.jpeg)
             case .progressiveJPEG: try encode(.jpeg) { $0.progressive = true }
@@ -90,6 +99,7 @@ struct ProgressiveDecodeTests {
         stretched.preservesAspectRatio = false
         var first = DecodeOptions(thumbnailSize: PixelSize(width: 25, height: 25))
         first.firstFrameOnly = true
+        first.prefersFastThumbnail = true
         var kept = DecodeOptions()
         kept.keepsColorSpace = true
         return [DecodeOptions(), stretched, first, kept]

@@ -47,7 +47,17 @@ enum FormatSample: String, CaseIterable, CustomTestStringConvertible {
         return coders
     }()
 
+    private static let made = Lock<[FormatSample: Data]>([:])
+
+    /// The file, which the first test that asks makes for all.
     func data() throws -> Data {
+        if let data = Self.made.withLock({ $0[self] }) { return data }
+        let data = try make()
+        Self.made.withLock { $0[self] = data }
+        return data
+    }
+
+    private func make() throws -> Data {
         switch self {
         case .jpeg: try encode(.jpeg)
         case .progressiveJPEG: try encode(.jpeg) { $0.progressive = true }
@@ -103,8 +113,9 @@ enum FormatSample: String, CaseIterable, CustomTestStringConvertible {
         let frames = try (0..<frameCount).map { index in
             ImageFrame(
                 pixels: try RasterSamples.pixels(size.width, size.height) { x, y in
-                    if index % 7 == 3 { return [UInt8(index * 9), 40, 60, 255] }
-                    return (x - index * 5).magnitude < 12 ? [200, UInt8(y), 30, 255] : [UInt8(x), 90, UInt8(y), 255]
+                    if index % 7 == 3 { return SIMD4(UInt8(index * 9), 40, 60, 255) }
+                    return (x - index * 5).magnitude < 12
+                        ? SIMD4(200, UInt8(y), 30, 255) : SIMD4(UInt8(x), 90, UInt8(y), 255)
                 }, duration: .milliseconds(40 + index * 10))
         }
         var options = EncodeOptions()
