@@ -306,10 +306,12 @@ int tintype_start_worker(int file, int library, int *socket, int *lifeline, int 
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, find_libraries);
     // The loader finds the program's libraries where this process's loader did. The runtime would start a program to describe a crash.
-    // Huge pages: a large image takes fewer faults. The C library ignores it in a process that root has started.
-    char *environment[6] = {VARIABLE "=" VALUE(TINTYPE_WIRE_VERSION), "SWIFT_BACKTRACE=enable=no", "GLIBC_TUNABLES=glibc.malloc.hugetlb=1"};
+    char *environment[6] = {VARIABLE "=" VALUE(TINTYPE_WIRE_VERSION), "SWIFT_BACKTRACE=enable=no"};
     char *arguments[] = {"true", NULL};
-    size_t count = 3;
+    size_t count = 2;
+    // Huge pages: a large image takes fewer faults. The C library ignores it in a process that root has started. Where pages are large, huge
+    // ones have hundreds of megabytes.
+    if (getpagesize() == 4096) environment[count++] = "GLIBC_TUNABLES=glibc.malloc.hugetlb=1";
     if (libraries[0]) environment[count++] = libraries;
     if (library >= 0) environment[count++] = "LD_PRELOAD=/proc/self/fd/5";
     struct tintype_filter filter;

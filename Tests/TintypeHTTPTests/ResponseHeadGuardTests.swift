@@ -51,14 +51,20 @@ struct ResponseHeadGuardTests {
 private final class AnsweredSocket: ChannelOutboundHandler {
     typealias OutboundIn = IOData
 
+    struct Failure: Error {}
+
     private let answers: [String]
     private let isClosed: Bool
+    private let fails: Bool
 
-    init(_ answers: [String], isClosed: Bool) { (self.answers, self.isClosed) = (answers, isClosed) }
+    init(_ answers: [String], isClosed: Bool, fails: Bool = false) {
+        (self.answers, self.isClosed, self.fails) = (answers, isClosed, fails)
+    }
 
     func flush(context: ChannelHandlerContext) {
         for answer in answers { context.fireChannelRead(NIOAny(ByteBuffer(string: answer))) }
         context.fireChannelReadComplete()
+        if fails { context.fireErrorCaught(Failure()) }
         if isClosed { context.close(promise: nil) }
     }
 }
@@ -96,22 +102,46 @@ struct AnswerWhileSendingTests {
             (["HTTP/1.1 503 X\r\nContent-Length: 9\r\n\r\nhi"], true, ["503", "2 bytes", "error", "closed"]),
         ])
     func held(_ answers: [String], _ isClosed: Bool, _ events: [String]) throws {
-        let channel = EmbeddedChannel()
-        let library = Library()
-        let pipeline = channel.pipeline.syncOperations
-        try pipeline.addHandler(AnsweredSocket(answers, isClosed: isClosed))
-        try pipeline.addHandler(HTTPRequestEncoder())
-        try pipeline.addHandler(ByteToMessageHandler(HTTPResponseDecoder()))
-        try ResponseHeadGuard.install(on: channel, PeerIdentity(of: channel))
-        try pipeline.addHandler(library)
-        try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 80)).wait()
-        let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/")
+        let (channel, library) = try connect(AnsweredSocket(answers, isClosed: isClosed))
         channel.write(HTTPClientRequestPart.head(head), promise: nil)
         channel.write(HTTPClientRequestPart.end(nil), promise: nil)
         channel.flush()
         #expect(library.events.isEmpty)
         channel.embeddedEventLoop.run()
         #expect(library.events == events)
+    }
+
+    private let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/")
+    private let answer = "HTTP/1.1 503 X\r\nContent-Length: 2\r\n\r\nhi"
+
+    private func connect(_ socket: AnsweredSocket) throws -> (EmbeddedChannel, Library) {
+        let (channel, library) = (EmbeddedChannel(), Library())
+        let pipeline = channel.pipeline.syncOperations
+        try pipeline.addHandler(socket)
+        try pipeline.addHandler(HTTPRequestEncoder())
+        try pipeline.addHandler(ByteToMessageHandler(HTTPResponseDecoder()))
+        try ResponseHeadGuard.install(on: channel, PeerIdentity(of: channel))
+        try pipeline.addHandler(library)
+        try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 80)).wait()
+        return (channel, library)
+    }
+
+    @Test("Errors behind such an answer stay behind it, as where an encrypted connection ends without its last record")
+    func errors() throws {
+        let (channel, library) = try connect(AnsweredSocket([answer], isClosed: true, fails: true))
+        channel.write(HTTPClientRequestPart.head(head), promise: nil)
+        channel.write(HTTPClientRequestPart.end(nil), promise: nil)
+        channel.flush()
+        channel.embeddedEventLoop.run()
+        #expect(library.events == ["503", "2 bytes", "end", "error", "closed"])
+    }
+
+    @Test("An answer to a request whose body isn't sent arrives at once, before sending fails")
+    func bodies() throws {
+        let (channel, library) = try connect(AnsweredSocket([answer], isClosed: true))
+        channel.write(HTTPClientRequestPart.head(head), promise: nil)
+        channel.flush()
+        #expect(library.events == ["503", "2 bytes", "end", "closed"])
     }
 }
 #endif

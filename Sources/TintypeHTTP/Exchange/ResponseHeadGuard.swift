@@ -54,7 +54,7 @@ private final class ResponseState {
     var end: HTTPClientResponsePart?
     /// True if something came after the end of the response.
     var hasExcess = false
-    /// True while a request is sent.
+    /// True while a request without a body is sent.
     var isSending = false
     /// True after a response was rejected. Everything after it is dropped.
     var isRejected = false
@@ -77,28 +77,38 @@ private final class ResponseByteCheck: ChannelInboundHandler {
     private static let emptyLines = ByteBuffer(string: "\r\n\r\n")
 
     private let state: ResponseState
-    /// What was read while a request was sent, until the library knows that it is.
-    private var held: [ByteBuffer] = []
-    private var isEndHeld = false
+    /// What came while a request was sent, in order, until the library knows that it is.
+    private var held: [(ChannelHandlerContext) -> Void] = []
 
     init(_ state: ResponseState) { self.state = state }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard state.isSending || !held.isEmpty else { return read(data, context) }
-        held.append(unwrapInboundIn(data))
-        guard held.count == 1 else { return }
-        context.eventLoop.assumeIsolated().execute { [self] in
-            let reads = held
-            held = []
-            for bytes in reads { read(wrapInboundOut(bytes), context) }
+        state.hasBytes = true
+        hold(context) { [self] context in
+            read(data, context)
             context.fireChannelReadComplete()
-            if isEndHeld { context.fireChannelInactive() }
         }
     }
 
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        guard !held.isEmpty else { return context.fireErrorCaught(error) }
+        hold(context) { $0.fireErrorCaught(error) }
+    }
+
     func channelInactive(context: ChannelHandlerContext) {
-        isEndHeld = !held.isEmpty
-        if !isEndHeld { context.fireChannelInactive() }
+        guard !held.isEmpty else { return context.fireChannelInactive() }
+        hold(context) { $0.fireChannelInactive() }
+    }
+
+    private func hold(_ context: ChannelHandlerContext, _ event: @escaping (ChannelHandlerContext) -> Void) {
+        held.append(event)
+        guard held.count == 1 else { return }
+        context.eventLoop.assumeIsolated().execute { [self] in
+            let events = held
+            held = []
+            for event in events { event(context) }
+        }
     }
 
     private func read(_ data: NIOAny, _ context: ChannelHandlerContext) {
@@ -179,6 +189,8 @@ private final class ResponsePartCheck: ChannelDuplexHandler {
 
     private let state: ResponseState
     private let identity: PeerIdentity
+    /// True if a head waits to be sent; and if the end of its request does, too.
+    private var (hasHead, isWhole) = (false, false)
 
     init(_ state: ResponseState, _ identity: PeerIdentity) {
         self.state = state
@@ -196,7 +208,12 @@ private final class ResponsePartCheck: ChannelDuplexHandler {
             promise?.fail(ChannelError.ioOnClosedChannel)
             return
         }
-        guard case .head(var head) = unwrapOutboundIn(data) else { return context.write(data, promise: promise) }
+        let part = unwrapOutboundIn(data)
+        guard case .head(var head) = part else {
+            if case .end = part { isWhole = hasHead }
+            return context.write(data, promise: promise)
+        }
+        hasHead = true
         state.isAwaited = true
         state.hasBytes = false
         let host = head.headers.first(name: PeerIdentity.field)
@@ -214,7 +231,9 @@ private final class ResponsePartCheck: ChannelDuplexHandler {
     }
 
     func flush(context: ChannelHandlerContext) {
-        state.isSending = true
+        // Of a request with a body, the library knows what it has sent.
+        state.isSending = isWhole
+        (hasHead, isWhole) = (false, false)
         context.flush()
         state.isSending = false
     }

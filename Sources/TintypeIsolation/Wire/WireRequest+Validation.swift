@@ -34,7 +34,7 @@ extension WireRequest {
             let profile = image.properties.colorSpace.profile?.count ?? 0
             try require(profile <= max(1 << 20, 16 * (image.byteCount ?? 0)))
             try require(image.animation.map { $0.isAnimated && !options.firstFrameOnly } ?? true)
-            let properties = try validated(image.properties, of: image.size, image.format)
+            let properties = try validated(image.properties, of: image.size)
             let header = try image.animation.map { info throws(WorkerConversation.Failure) in
                 try require(info.displaySize == source && info.format == properties.format)
                 return try validated(info)
@@ -78,7 +78,7 @@ extension WireRequest {
     }
 
     private func validated(
-        _ given: Image.Properties, of size: PixelSize, _ format: PixelFormat
+        _ given: Image.Properties, of size: PixelSize
     ) throws(WorkerConversation.Failure) -> Image.Properties {
         var properties = given
         try require(given.format.map { formats.contains($0) } == true && given.scale == max(1, options.scale))
@@ -88,9 +88,7 @@ extension WireRequest {
         try require(Self.isPossible(given.metadata))
         try require(given.sourceSize.map { Self.isPossible($0) } ?? true)
         try require(!given.isVector || formats.contains(.svg) || formats.contains(.pdf))
-        try require(
-            isWanted(
-                size, source: given.sourceSize ?? size, isVector: given.isVector, bytesPerPixel: format.bytesPerPixel))
+        try require(isWanted(size, source: given.sourceSize ?? size, isVector: given.isVector))
         if options.keepsColorSpace {
             // The signature of the color space is at byte 16 (ICC.1, section 7.2), and no other is kept.
             let isRGB = given.colorSpace.profile.map { $0.count >= 128 && $0.dropFirst(16).starts(with: "RGB ".utf8) }
@@ -104,11 +102,10 @@ extension WireRequest {
     }
 
     /// Returns true for a size that the options allow an image of the source's size.
-    private func isWanted(
-        _ size: PixelSize, source: PixelSize, isVector: Bool, bytesPerPixel: Int = 4
-    ) -> Bool {
-        let bytes = size.pixelCount * bytesPerPixel
-        guard options.maximumBytes.map({ bytes <= max($0.bytes, bytesPerPixel) }) ?? true else { return false }
+    private func isWanted(_ size: PixelSize, source: PixelSize, isVector: Bool) -> Bool {
+        // A decoder may learn late, as from a gain map, that pixels have more than four bytes.
+        let bytes = size.pixelCount * 4
+        guard options.maximumBytes.map({ bytes <= max($0.bytes, 4) }) ?? true else { return false }
         func fits(_ box: PixelSize) -> Bool { size.width <= box.width && size.height <= box.height }
         guard let box = options.thumbnailSize, !box.isEmpty else { return fits(source) }
         if options.coversThumbnailSize { return fits(source) }
