@@ -26,7 +26,7 @@ public struct DecodeOptions: Sendable, Hashable, Codable {
     /// the scans that contribute least are not decoded, unless previews needed them anyway.
     public var prefersFastThumbnail = false
     /// The largest number of bytes for the pixels of all frames. A larger image is decoded at a smaller size, while a limit of
-    /// ``DecodeLimits`` rejects it.
+    /// ``DecodeLimits`` rejects it. With ``decodeToHDR``, each pixel counts as eight bytes, as it may turn out to have them.
     public var maximumBytes: ByteCount?
     /// The page of a document with several, as PDF and TIFF may have, counted from 0. Other formats have a single page, and ignore it.
     ///
@@ -97,6 +97,7 @@ public struct DecodeOptions: Sendable, Hashable, Codable {
         }
         if let maximumBytes {
             let frames = firstFrameOnly ? 1 : frameCount
+            let bytesPerPixel = decodeToHDR ? max(8, bytesPerPixel) : bytesPerPixel
             size = size.scaled(
                 toBytes: max(bytesPerPixel, maximumBytes.bytes), bytesPerPixel: bytesPerPixel, frames: frames)
         }

@@ -56,6 +56,17 @@ struct GainMapDecodeTests {
         #expect(try JPEGGainMap(of: file { $0.encodeToHDR = .none }) == nil)
     }
 
+    @Test("A brightened image keeps within its limit of bytes, although its pixels have eight", .capability("COD-17"))
+    func limitedBytes() throws {
+        let data = try file()
+        let image = try coder.decode(data) {
+            $0.decodeToHDR = true
+            $0.maximumBytes = .bytes(2_000)
+        }
+        #expect(image.pixels.format == .rgbaFloat16)
+        #expect(image.size.pixelCount * 8 <= 2_000 && image.size.pixelCount * 10 > 2_000)
+    }
+
     @Test(
         "Readers of each kind find the map: by the index of pictures, by XMP, and by the segment of the standard",
         .capability("COD-20"))
