@@ -30,7 +30,7 @@ struct FetchCommand: AsyncParsableCommand {
     @Option(
         name: [.short, .customLong("output")],
         help: ArgumentHelp(
-            "The folder for the images, which is created if it doesn't exist. The default is the current folder.",
+            "The directory for the images, which is created if it doesn't exist. The default is the current directory.",
             valueName: "dir"),
         completion: .directory)
     var output = "."
