@@ -186,7 +186,9 @@ let package = Package(
             swiftSettings: settings),
         .executableTarget(
             name: "TintypeGallery",
-            dependencies: ["Tintype", "TintypeGTK", "TintypeTesting", library("CGTK", for: "GTK")],
+            dependencies: [
+                "Tintype", "TintypeGTK", "TintypeTesting", library("CGTK", for: "GTK"), library("CGTKShim", for: "GTK"),
+            ],
             path: "Examples/Gallery"),
         // The program of the tutorial.
         .executableTarget(

@@ -17,9 +17,9 @@ MainActor.assumeIsolated { MainActorBridge.attach() }
     picture.alternativeText = "The picture of the day"
     picture.setImage(
         URL(string: "https://example.org/picture.jpg"), transition: .crossDissolve(), indicator: .spinner)
-    let pointer = UnsafeMutableRawPointer(window)?.assumingMemoryBound(to: GtkWindow.self)
-    gtk_window_set_child(pointer, picture.widget)
-    gtk_window_present(pointer)
+    let frame = UnsafeMutablePointer<GtkWindow>(OpaquePointer(window))  // GTK_WINDOW(window) in C
+    gtk_window_set_child(frame, picture.widget)
+    gtk_window_present(frame)
 }
 
 let application = gtk_application_new("org.example.Picture", GApplicationFlags(rawValue: 0))
@@ -28,7 +28,7 @@ let activate: @convention(c) (gpointer?, gpointer?) -> Void = { _, _ in
 }
 g_signal_connect_data(
     application, "activate", unsafeBitCast(activate, to: GCallback.self), nil, nil, GConnectFlags(rawValue: 0))
-g_application_run(UnsafeMutableRawPointer(application)?.assumingMemoryBound(to: GApplication.self), 0, nil)
+g_application_run(UnsafeMutablePointer(OpaquePointer(application)), 0, nil)
 // snippet.end
 #else
 print("This program needs the trait GTK.")

@@ -114,7 +114,8 @@ struct GalleryArguments {
 
     /// - Parameter isInList: true for a line of a list, which may not name another list: it could be itself.
     private static func urls(_ argument: String, isInList: Bool = false) -> [URL] {
-        if let url = URL(string: argument), let scheme = url.scheme, ["http", "https", "file", "data"].contains(scheme)
+        if let url = (try? ImageRequest(string: argument))?.url, let scheme = url.scheme?.lowercased(),
+            ["http", "https", "file", "data"].contains(scheme)
         {
             return [url]
         }

@@ -19,7 +19,7 @@ import TintypeGTK
     private lazy var viewer = ViewerPage { [weak self] in self?.step(by: $0) }
     private lazy var settings = SettingsPage()
     private lazy var grid = GridPage(loads: arguments.measures != .pictures) { [weak self] in self?.open($0) }
-    private lazy var back = Widgets.button(icon: "go-previous-symbolic", label: "All images (Esc)") { [weak self] in
+    private lazy var back = Widgets.button(icon: "go-previous-symbolic", label: "All images (Alt+Left)") { [weak self] in
         self?.goBack()
     }
     private var page = Page.grid
@@ -27,9 +27,13 @@ import TintypeGTK
     private var measurement: Measurement?
     private var chooser: OpaquePointer?
 
-    init(_ arguments: GalleryArguments, quit: @escaping @MainActor (Int32) -> Void) {
+    init(
+        _ arguments: GalleryArguments, of application: UnsafeMutablePointer<GtkApplication>?,
+        quit: @escaping @MainActor (Int32) -> Void
+    ) {
         self.arguments = arguments
         self.quit = quit
+        gtk_window_set_application(Widgets.window(window), application)
         let stack = OpaquePointer(self.stack)
         gtk_stack_set_transition_type(stack, GTK_STACK_TRANSITION_TYPE_CROSSFADE)
         let choose = Widgets.button(label: "Open a Folder…") { [weak self] in self?.chooseFolder() }
@@ -43,7 +47,7 @@ import TintypeGTK
         gtk_window_set_titlebar(Widgets.window(window), makeHeader())
         gtk_window_set_child(Widgets.window(window), self.stack)
         Widgets.connect(window, "destroy") { quit(0) }
-        Widgets.connectKeys(window) { [weak self] in self?.press($0, isControl: $1) ?? false }
+        Widgets.connectKeys(window) { [weak self] in self?.press($0, $1) ?? false }
         Widgets.connectDrops(window) { [weak self] in self?.openSources($0) }
         showImages()
         if arguments.showsWidgets { show(.widgets) }
@@ -80,6 +84,11 @@ import TintypeGTK
             Widgets.button(icon: "emblem-system-symbolic", label: "Settings") { [weak self] in
                 self?.settings.refresh()
                 self?.show(.settings)
+            })
+        gtk_header_bar_pack_end(
+            pointer,
+            Widgets.button(icon: "preferences-desktop-keyboard-shortcuts-symbolic", label: "Keyboard shortcuts (F1)") { [weak self] in
+                if let self { Shortcuts.show(over: Widgets.window(window)) }
             })
         return header
     }
@@ -128,7 +137,9 @@ import TintypeGTK
     }
 
     /// - Returns: true if the key means something here.
-    private func press(_ key: Int32, isControl: Bool) -> Bool {
+    private func press(_ key: Int32, _ modifiers: GdkModifierType) -> Bool {
+        let isControl = modifiers.rawValue & GDK_CONTROL_MASK.rawValue != 0
+        let isAlt = modifiers.rawValue & GDK_ALT_MASK.rawValue != 0
         switch (key, page) {
         case (GDK_KEY_F11, _):
             let isFullscreen = gtk_window_is_fullscreen(Widgets.window(window)) != 0
@@ -136,9 +147,11 @@ import TintypeGTK
                 ? gtk_window_unfullscreen(Widgets.window(window)) : gtk_window_fullscreen(Widgets.window(window))
         case (GDK_KEY_o, _) where isControl: chooseFolder()
         case (GDK_KEY_q, _) where isControl: quit(0)
+        case (GDK_KEY_question, _) where isControl, (GDK_KEY_F1, _): Shortcuts.show(over: Widgets.window(window))
         case (GDK_KEY_Escape, _) where gtk_window_is_fullscreen(Widgets.window(window)) != 0:
             gtk_window_unfullscreen(Widgets.window(window))
         case (GDK_KEY_Escape, .viewer), (GDK_KEY_Escape, .settings): goBack()
+        case (GDK_KEY_Left, .viewer) where isAlt, (GDK_KEY_Left, .settings) where isAlt: goBack()
         case (GDK_KEY_Left, .viewer): step(by: -1)
         case (GDK_KEY_Right, .viewer): step(by: 1)
         case (GDK_KEY_plus, .viewer), (GDK_KEY_equal, .viewer), (GDK_KEY_KP_Add, .viewer): viewer.scale(by: 1.25)

@@ -11,13 +11,8 @@ import TintypeGTK
     private var urls: [URL] = []
     private var factory: TintypeItemFactory?
     private var pending: Set<Int> = []
-    /// The pictures of the grid by their widgets, with the positions of their images.
-    private var tiles: [WidgetPointer: Tile] = [:]
-
-    private struct Tile {
-        weak var picture: TintypePicture?
-        var position: Int
-    }
+    /// The pictures of the grid that have an image, by their widgets, with the positions of the images.
+    private var tiles: [WidgetPointer: (picture: TintypePicture, position: Int)] = [:]
 
     /// The side of a thumbnail in application pixels.
     private static let side: Int32 = 168
@@ -31,8 +26,10 @@ import TintypeGTK
             picture.failure = .icon("image-missing-symbolic")
             gtk_widget_set_size_request(picture.widget, Self.side, Self.side)
             return picture.widget
-        } bind: { [weak self] picture, position in
+        } bind: { [weak self] picture, _, position in
             self?.bind(picture, position)
+        } unbind: { [weak self] picture, _ in
+            self?.tiles[picture.widget] = nil
         }
         self.factory = factory
         let pointer = loads ? factory.retainedPointer() : PlainGrid.factory(side: Self.side)
@@ -43,9 +40,9 @@ import TintypeGTK
         Widgets.setName(of: grid, "Images")
         // One for all: a text for each picture takes GTK milliseconds when the picture is reused.
         Widgets.setTooltips(of: grid) { [weak self] widget in
-            guard let self, let tile = tiles[widget], let picture = tile.picture else { return nil }
+            guard let self, let tile = tiles[widget] else { return nil }
             let name = urls[tile.position].lastPathComponent
-            guard case .failure(let error) = picture.imageBinding.phase(), !error.isCancellation else { return name }
+            guard case .failure(let error) = tile.picture.imageBinding.phase(), !error.isCancellation else { return name }
             return "\(name)\n\(error.reason)"
         }
         Widgets.connectNumber(grid, "activate") { position in open(Int(position)) }
@@ -54,8 +51,8 @@ import TintypeGTK
 
     /// Shows other images.
     func show(_ urls: [URL]) {
-        (tiles, pending) = ([:], [])
         gtk_string_list_splice(items, 0, g_list_model_get_n_items(items), nil)
+        pending = []
         self.urls = urls
         // An item for each image; pictures are made with its position.
         for _ in urls { gtk_string_list_append(items, "") }
@@ -65,7 +62,7 @@ import TintypeGTK
         guard urls.indices.contains(position) else { return }
         let url = urls[position]
         pending.insert(position)
-        tiles[picture.widget] = Tile(picture: picture, position: position)
+        tiles[picture.widget] = (picture, position)
         picture.alternativeText = url.lastPathComponent
         if let item = gtk_widget_get_parent(picture.widget) { Widgets.setName(of: item, url.lastPathComponent) }
         var request = ImageRequest(url, isProgressive: true)
@@ -81,8 +78,9 @@ import TintypeGTK
     var hasLoadedVisibleTiles: Bool {
         var visible = 0
         for tile in tiles.values {
-            guard let widget = tile.picture?.widget, gtk_widget_get_mapped(widget) != 0 else { continue }
+            let widget = tile.picture.widget
             var bounds = graphene_rect_t()
+            guard gtk_widget_get_mapped(widget) != 0 else { continue }
             guard gtk_widget_compute_bounds(widget, self.widget, &bounds) != 0, bounds.size.height > 0,
                 bounds.origin.y < Float(gtk_widget_get_height(self.widget)), bounds.origin.y + bounds.size.height > 0
             else { continue }

@@ -6,6 +6,7 @@ import TintypeGTK
 /// The colors of the window, and the contents of the cache, with their limits, and buttons that remove them.
 @MainActor final class SettingsPage {
     let widget: WidgetPointer = gtk_box_new(GTK_ORIENTATION_VERTICAL, 12)
+    private let dark: WidgetPointer = gtk_check_button_new_with_label("Dark colors")
     private let memory: WidgetPointer = gtk_label_new(nil)
     private let disk: WidgetPointer = gtk_label_new(nil)
     private let cache = ImageCache.default
@@ -14,11 +15,10 @@ import TintypeGTK
     init() {
         gtk_widget_set_halign(widget, GTK_ALIGN_CENTER)
         gtk_widget_set_valign(widget, GTK_ALIGN_CENTER)
-        let dark: WidgetPointer = gtk_check_button_new_with_label("Dark colors")
-        let check = UnsafeMutableRawPointer(dark).assumingMemoryBound(to: GtkCheckButton.self)
-        gtk_check_button_set_active(check, ColorScheme.isDark ? 1 : 0)
+        let check = self.check
         Widgets.connect(dark, "toggled") {
-            ColorScheme.isDark = gtk_check_button_get_active(check) != 0
+            let isDark = gtk_check_button_get_active(check) != 0
+            if isDark != ColorScheme.isDark { ColorScheme.choose(isDark: isDark) }
         }
         let rows = [
             dark,
@@ -64,7 +64,12 @@ import TintypeGTK
         }
     }
 
+    private var check: UnsafeMutablePointer<GtkCheckButton> {
+        UnsafeMutableRawPointer(dark).assumingMemoryBound(to: GtkCheckButton.self)
+    }
+
     func refresh() {
+        gtk_check_button_set_active(check, ColorScheme.isDark ? 1 : 0)
         let used = cache.memory.statistics
         gtk_label_set_text(OpaquePointer(memory), "Memory: \(used.entries) images, \(ByteCount(used.bytes))")
         Task {

@@ -1,5 +1,6 @@
 #if GTK
 import CGTK
+import CGTKShim
 import Foundation
 import Tintype
 import TintypeGTK
@@ -13,8 +14,9 @@ import TintypeGTK
     private let label: WidgetPointer = gtk_label_new("Fit")
     private let reason: WidgetPointer = gtk_label_new(nil)
     private var zoomControls: [WidgetPointer] = []
+    /// The size of the file's image, which may be larger than what was decoded of it.
     private var size = PixelSize.zero
-    /// The magnification, in pixels of the screen; `nil` to fit the window.
+    /// The magnification, in pixels of the screen for a pixel of the file; `nil` to fit the window.
     private var zoom: Double?
     /// The magnification at the beginning of a pinch.
     private var pinched = 1.0
@@ -48,7 +50,7 @@ import TintypeGTK
         connectGestures()
     }
 
-    /// Zooms by Ctrl and the wheel, by a pinch, and by a double click.
+    /// Zooms by Ctrl and the wheel, by a pinch, and by a double click, between the window's size and the actual one.
     private func connectGestures() {
         if let scroll = gtk_event_controller_scroll_new(GTK_EVENT_CONTROLLER_SCROLL_VERTICAL) {
             gtk_event_controller_set_propagation_phase(scroll, GTK_PHASE_CAPTURE)
@@ -69,6 +71,7 @@ import TintypeGTK
             }
             gtk_widget_add_controller(scrolled, pinch)
         }
+        Widgets.connectDoubleClicks(scrolled) { [weak self] in if let self { set(zoom == nil ? 1 : nil) } }
     }
 
     /// Shows an image, from the memory cache at once.
@@ -86,7 +89,7 @@ import TintypeGTK
 
     private func show(_ phase: DisplayPhase) {
         switch phase {
-        case .image(let result): size = result.image.size
+        case .image(let result): size = result.image.sourceSize ?? result.image.size
         case .failure(let error): gtk_label_set_text(OpaquePointer(reason), "\(error.reason.prefix(1).uppercased())\(error.reason.dropFirst()).")
         case .empty, .loading: break
         }
@@ -103,7 +106,7 @@ import TintypeGTK
 
     // MARK: Zoom
 
-    private var screenScale: Double { Double(max(1, gtk_widget_get_scale_factor(picture.widget))) }
+    private var screenScale: Double { max(1, tintype_scale(picture.widget)) }
 
     /// The magnification that fits the window.
     private var fittedZoom: Double {
@@ -114,7 +117,7 @@ import TintypeGTK
 
     func scale(by factor: Double) { set((zoom ?? fittedZoom) * factor) }
 
-    /// - Parameter zoom: the pixels of the screen for a pixel of the image; `nil` to fit the window.
+    /// - Parameter zoom: the pixels of the screen for a pixel of the file; `nil` to fit the window.
     func set(_ zoom: Double?) {
         guard zoom == nil || !size.isEmpty else { return }
         let zoom = zoom.map { min(16, max(0.05, $0)) }

@@ -56,11 +56,25 @@ import TintypeGTK
     static func connect(
         _ object: UnsafeMutableRawPointer, _ signal: String, _ action: @escaping @MainActor () -> Void
     ) {
-        let function: @convention(c) (gpointer?, gpointer?) -> Void = { _, data in Action.run(data) { $0.call(0, 0) } }
+        // Swapped: the action comes first, and whatever arguments the signal has after it.
+        let function: @convention(c) (gpointer?) -> Void = { data in Action.run(data) { $0.call(0, 0) } }
         connect(object, signal, unsafeBitCast(function, to: GCallback.self), Action { _, _ in
                 action()
                 return false
+            }, G_CONNECT_SWAPPED)
+    }
+
+    /// Calls a closure with each double click in a widget.
+    static func connectDoubleClicks(_ widget: WidgetPointer, _ action: @escaping @MainActor () -> Void) {
+        guard let click = gtk_gesture_click_new() else { return }
+        let function: @convention(c) (gpointer?, Int32, Double, Double, gpointer?) -> Void = { _, count, _, _, data in
+            if count == 2 { Action.run(data) { $0.call(0, 0) } }
+        }
+        connect(UnsafeMutableRawPointer(click), "pressed", unsafeBitCast(function, to: GCallback.self), Action { _, _ in
+                action()
+                return false
             })
+        gtk_widget_add_controller(widget, click)
     }
 
     /// Calls a closure with the number that a signal has, such as the position of an item.
@@ -99,16 +113,18 @@ import TintypeGTK
     }
 
     /// Calls a closure with each key that is pressed in a window, before the widgets in it. The key is handled if it returns true.
-    static func connectKeys(_ window: WidgetPointer, _ action: @escaping @MainActor (_ key: Int32, _ isControl: Bool) -> Bool) {
+    static func connectKeys(
+        _ window: WidgetPointer, _ action: @escaping @MainActor (_ key: Int32, _ modifiers: GdkModifierType) -> Bool
+    ) {
         let function: @convention(c) (gpointer?, guint, guint, GdkModifierType, gpointer?) -> gboolean = {
             _, key, _, modifiers, data in
-            Action.run(data) { $0.call(Double(key), modifiers.rawValue & GDK_CONTROL_MASK.rawValue != 0 ? 1 : 0) }
+            Action.run(data) { $0.call(Double(key), Double(modifiers.rawValue)) }
         }
         let controller = gtk_event_controller_key_new()
         gtk_event_controller_set_propagation_phase(controller, GTK_PHASE_CAPTURE)
         connect(
             UnsafeMutableRawPointer(controller!), "key-pressed", unsafeBitCast(function, to: GCallback.self),
-            Action { action(Int32($0), $1 > 0) })
+            Action { action(Int32($0), GdkModifierType(UInt32($1))) })
         gtk_widget_add_controller(window, controller)
     }
 
@@ -139,11 +155,12 @@ import TintypeGTK
     }
 
     private static func connect(
-        _ object: UnsafeMutableRawPointer, _ signal: String, _ function: GCallback, _ action: Action
+        _ object: UnsafeMutableRawPointer, _ signal: String, _ function: GCallback, _ action: Action,
+        _ flags: GConnectFlags = GConnectFlags(rawValue: 0)
     ) {
         g_signal_connect_data(
             object, signal, function, Unmanaged.passRetained(action).toOpaque(),
-            { data, _ in if let data { Unmanaged<Action>.fromOpaque(data).release() } }, GConnectFlags(rawValue: 0))
+            { data, _ in if let data { Unmanaged<Action>.fromOpaque(data).release() } }, flags)
     }
 
     /// Shows the texts of the widgets inside a widget as tooltips.

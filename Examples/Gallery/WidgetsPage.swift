@@ -62,7 +62,7 @@ import TintypeTesting
             picture.decodeSize = picture.expectedSize
             gtk_picture_set_can_shrink(OpaquePointer(picture.widget), 0)
             picture.placeholder = .icon("image-x-generic-symbolic")
-            picture.failure = .retryButton()
+            picture.failure = .widget(failure(of: picture))
             if index == 0 { picture.setImage(photograph) }
             if index == 2 { picture.setImage(URL(string: "file:///nonexistent.png")) }
             if index == 3 {
@@ -76,6 +76,18 @@ import TintypeTesting
             }
             return picture
         }
+    }
+
+    /// A broken image above a button that loads it again. Pictures live as long as the program here.
+    private static func failure(of picture: TintypePicture) -> WidgetPointer {
+        let box: WidgetPointer = gtk_box_new(GTK_ORIENTATION_VERTICAL, 6)
+        let icon: WidgetPointer = gtk_image_new_from_icon_name("image-missing-symbolic")
+        gtk_image_set_icon_size(OpaquePointer(icon), GTK_ICON_SIZE_LARGE)
+        gtk_widget_add_css_class(icon, "dim-label")
+        let button = Widgets.button(label: "Try Again") { picture.imageBinding.retry() }
+        for child in [icon, button] { gtk_box_append(Widgets.box(box), child) }
+        for set in [gtk_widget_set_halign, gtk_widget_set_valign] { set(box, GTK_ALIGN_CENTER) }
+        return box
     }
 
     private static func buttons() -> [ImageWidget] {

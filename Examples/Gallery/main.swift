@@ -27,15 +27,22 @@ guard gtk_init_check() != 0 else {
     exit(1)
 }
 ColorScheme.followDesktop()
-if arguments.isDark { ColorScheme.isDark = true }
-let loop = g_main_loop_new(nil, 0)
+if arguments.isDark { ColorScheme.choose(isDark: true) }
 let quit: @MainActor (Int32) -> Void = { exit($0) }
 // Both live as long as the program.
-let gallery = arguments.measures == .window ? nil : GalleryWindow(arguments, quit: quit)
-let measurement =
-    arguments.measures == .window ? Measurement.ofEmptyWindow(arguments.size, since: start, quit: quit) : nil
-gallery?.present(since: start)
-g_main_loop_run(loop)
+var gallery: GalleryWindow?
+var measurement: Measurement?
+// Its id is what the desktop knows the window by. Each start has a window of its own, because each has other images.
+let application: UnsafeMutablePointer<GtkApplication> = gtk_application_new("org.tintype.Gallery", G_APPLICATION_NON_UNIQUE)
+Widgets.connect(application, "activate") {
+    guard arguments.measures != .window else {
+        measurement = Measurement.ofEmptyWindow(arguments.size, since: start, quit: quit)
+        return
+    }
+    gallery = GalleryWindow(arguments, of: application, quit: quit)
+    gallery?.present(since: start)
+}
+g_application_run(UnsafeMutablePointer(OpaquePointer(application)), 0, nil)
 #else
 print("The gallery needs the trait GTK: run scripts/gallery")
 #endif

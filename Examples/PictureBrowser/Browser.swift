@@ -22,7 +22,7 @@ import TintypeGTK
             picture.decodeSize = PixelSize(width: 160, height: 160)
             gtk_widget_set_size_request(picture.widget, 160, 160)
             return picture.widget
-        } bind: { picture, position in
+        } bind: { picture, _, position in
             picture.setImage(urls[position], transition: .crossDissolve(0.2), indicator: .spinner)
         }
         let items = gtk_string_list_new(nil)

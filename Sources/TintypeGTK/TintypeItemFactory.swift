@@ -10,35 +10,51 @@ public import TintypeDisplay
     /// The `GtkSignalListItemFactory`, which the object retains.
     public let pointer: OpaquePointer
 
-    /// Creates a factory.
+    /// Creates a factory of pictures alone.
     /// - Parameters:
     ///   - manager: the manager that loads the images; `nil` for ``/Tintype/ImageBinding/defaultManager``.
-    ///   - makeWidget: makes the widget of an item around its picture; `nil` for the picture alone. It is called for each widget that the
-    ///     view makes, and may change the picture.
     ///   - bind: sets the image of a picture for the item at a position.
+    public convenience init(
+        manager: ImageManager? = nil, bind: @escaping @MainActor (_ picture: TintypePicture, _ position: Int) -> Void
+    ) {
+        self.init(manager: manager) {
+            $0.widget
+        } bind: { picture, _, position in
+            bind(picture, position)
+        }
+    }
+
+    /// Creates a factory of widgets with a picture in them, for example with a label beside it.
+    /// - Parameters:
+    ///   - manager: the manager that loads the images; `nil` for ``/Tintype/ImageBinding/defaultManager``.
+    ///   - makeWidget: makes a widget around a picture, which it may change. It is called for each widget that the view makes.
+    ///   - bind: sets the image of a picture, and the rest of its widget, for the item at a position.
+    ///   - unbind: called before a picture and its widget leave their item; `nil` for nothing. The picture forgets its image and its load by itself.
     public init(
-        manager: ImageManager? = nil, makeWidget: (@MainActor (TintypePicture) -> WidgetPointer)? = nil,
-        bind: @escaping @MainActor (_ picture: TintypePicture, _ position: Int) -> Void
+        manager: ImageManager? = nil, makeWidget: @escaping @MainActor (TintypePicture) -> WidgetPointer,
+        bind: @escaping @MainActor (_ picture: TintypePicture, _ widget: WidgetPointer, _ position: Int) -> Void,
+        unbind: (@MainActor (_ picture: TintypePicture, _ widget: WidgetPointer) -> Void)? = nil
     ) {
         pointer = gtk_signal_list_item_factory_new()
         let factory = UnsafeMutableRawPointer(pointer)
         GObjects.connectArgument(factory, "setup") { item in
             guard let item else { return }
             let picture = TintypePicture(manager: manager)
-            gtk_list_item_set_child(OpaquePointer(item), makeWidget?(picture) ?? picture.widget)
+            gtk_list_item_set_child(OpaquePointer(item), makeWidget(picture))
             // The item retains the picture until it is torn down.
             g_object_set_data_full(
                 GObjects.object(item), Self.key, Unmanaged.passRetained(picture).toOpaque(),
                 { data in if let data { Unmanaged<TintypePicture>.fromOpaque(data).release() } })
         }
         GObjects.connectArgument(factory, "bind") { item in
-            guard let item, let picture = Self.picture(item) else { return }
+            guard let item, let (picture, widget) = Self.parts(item) else { return }
             picture.state.awaitPlace()
-            bind(picture, Int(gtk_list_item_get_position(OpaquePointer(item))))
+            bind(picture, widget, Int(gtk_list_item_get_position(OpaquePointer(item))))
         }
         GObjects.connectArgument(factory, "unbind") { item in
-            guard let item else { return }
-            Self.picture(item)?.imageBinding.prepareForReuse()
+            guard let item, let (picture, widget) = Self.parts(item) else { return }
+            unbind?(picture, widget)
+            picture.imageBinding.prepareForReuse()
         }
         GObjects.connectArgument(factory, "teardown") { item in
             guard let item else { return }
@@ -57,10 +73,11 @@ public import TintypeDisplay
 
     private static let key = "tintype-picture"
 
-    private static func picture(_ item: UnsafeMutableRawPointer) -> TintypePicture? {
-        g_object_get_data(GObjects.object(item), key).map {
-            Unmanaged<TintypePicture>.fromOpaque($0).takeUnretainedValue()
-        }
+    private static func parts(_ item: UnsafeMutableRawPointer) -> (TintypePicture, WidgetPointer)? {
+        guard let picture = g_object_get_data(GObjects.object(item), key),
+            let widget = gtk_list_item_get_child(OpaquePointer(item))
+        else { return nil }
+        return (Unmanaged<TintypePicture>.fromOpaque(picture).takeUnretainedValue(), widget)
     }
 }
 #endif

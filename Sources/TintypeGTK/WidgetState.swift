@@ -24,6 +24,8 @@ internal import TintypeDisplay
     private(set) lazy var notifier = MainActorNotifier { [weak self] in self?.playersChanged() }
     /// Those of all scrolled windows that the widget is in.
     private var viewports: [Viewport] = []
+    /// The signals that are followed while the widget is mapped, of objects that are retained.
+    private var connections: [(object: UnsafeMutableRawPointer, handler: gulong)] = []
     /// True if the widget is within the part of its window that is scrolled into view.
     var isInViewport = true { didSet { if isInViewport != oldValue { updateVisibility() } } }
     private var isMapped = false { didSet { updateSuspension() } }
@@ -67,7 +69,6 @@ internal import TintypeDisplay
         GObjects.connect(widget, "unmap") { [weak self] in self?.didUnmap() }
         GObjects.connect(widget, "destroy") { [weak self] in self?.detach() }
         GObjects.connectArgument(widget, "notify::scale-factor") { [weak self] _ in self?.imageBinding.reload() }
-        GObjects.connectArgument(widget, "notify::opacity") { [weak self] _ in self?.updateVisibility() }
         if gtk_widget_get_mapped(widget) != 0 { didMap() }
     }
 
@@ -77,6 +78,7 @@ internal import TintypeDisplay
         willDetach()
         stopClock()
         leaveViewports()
+        disconnect()
         widget = nil
         imageBinding.prepareForReuse()
         for slotPaintable in slotPaintables { slotPaintable.removeAll() }
@@ -98,15 +100,22 @@ internal import TintypeDisplay
     private func didMap() {
         let isBack = wasMapped
         wasMapped = true
-        if let widget { enterViewports(of: widget) }
+        if let widget {
+            enterViewports(of: widget)
+            followSurroundings(of: widget)
+        }
         if viewports.isEmpty { isAwaitingPlace = false }
         isMapped = true
         updateVisibility()
-        if isBack { imageBinding.repeatFailed() }
+        guard isBack else { return }
+        imageBinding.repeatFailed()
+        // The window may be another one.
+        imageBinding.reload()
     }
 
     private func didUnmap() {
         leaveViewports()
+        disconnect()
         isInViewport = true
         isMapped = false
         updateVisibility()
@@ -120,6 +129,38 @@ internal import TintypeDisplay
     private func leaveViewports() {
         for viewport in viewports { viewport.remove(self) }
         viewports = []
+    }
+
+    /// Follows the opacity of the widget and all around it, and the scale of the window. GTK before 4.12 tells the scale of a widget only, in whole numbers.
+    private func followSurroundings(of widget: WidgetPointer) {
+        disconnect()
+        for ancestor in Self.ancestry(of: widget) {
+            connect(UnsafeMutableRawPointer(ancestor), "notify::opacity") { $0.updateVisibility() }
+        }
+        if let surface = gtk_widget_get_native(widget).flatMap({ gtk_native_get_surface($0) }) {
+            connect(UnsafeMutableRawPointer(surface), "notify::scale") { $0.imageBinding.reload() }
+        }
+    }
+
+    /// A widget and everything that it is in.
+    private static func ancestry(of widget: WidgetPointer) -> some Sequence<WidgetPointer> {
+        sequence(first: widget) { gtk_widget_get_parent($0) }
+    }
+
+    private func connect(
+        _ object: UnsafeMutableRawPointer, _ signal: String, _ action: @escaping @MainActor (WidgetState) -> Void
+    ) {
+        let handler = GObjects.connectArgument(object, signal) { [weak self] _ in if let self { action(self) } }
+        g_object_ref(object)
+        connections.append((object, handler))
+    }
+
+    private func disconnect() {
+        for (object, handler) in connections {
+            g_signal_handler_disconnect(object, handler)
+            g_object_unref(object)
+        }
+        connections = []
     }
 
     /// Looks at the place of the widget after a scrolled window was laid out, or scrolled.
@@ -142,8 +183,8 @@ internal import TintypeDisplay
 
     private var isVisible: Bool {
         guard let widget else { return false }
-        return isInViewport && gtk_widget_get_opacity(widget) > 0
-            && (gtk_widget_get_mapped(widget) != 0 || !wasMapped)
+        return isInViewport && (gtk_widget_get_mapped(widget) != 0 || !wasMapped)
+            && Self.ancestry(of: widget).allSatisfy { gtk_widget_get_opacity($0) > 0 }
     }
 
     /// Lets animations move or stand still, and sets the priority of loads.

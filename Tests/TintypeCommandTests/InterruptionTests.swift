@@ -60,6 +60,33 @@ struct InterruptionTests {
         }
     }
 
+    @Test("Each change of the terminal's window is told with the new size")
+    func windowChanges() async {
+        await #expect(processExitsWith: .exitCode(0)) {
+            var (terminal, output): (Int32, Int32) = (0, 0)
+            var window = winsize(ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0)
+            guard openpty(&terminal, &output, nil, nil, &window) == 0, dup2(output, STDOUT_FILENO) >= 0 else { exit(2) }
+            var sizes = Terminal.sizes().makeAsyncIterator()
+            let end = ContinuousClock.now + .seconds(60)
+            for columns in [100, 60] as [UInt16] {
+                window.ws_col = columns
+                guard ioctl(terminal, UInt(TIOCSWINSZ), &window) == 0 else { exit(3) }
+                // More than one signal, because those before the source is registered are lost.
+                let signals = Task {
+                    while !Task.isCancelled {
+                        if ContinuousClock.now > end { exit(4) }
+                        kill(getpid(), SIGWINCH)
+                        await Task.yield()
+                    }
+                }
+                // A size from before the change may still come.
+                while await sizes.next() != CellSize(columns: Int(columns), rows: 24) {}
+                signals.cancel()
+            }
+            exit(0)
+        }
+    }
+
     @Test("A signal cancels the command, whose exit status contains its number", arguments: [SIGINT, SIGTERM, SIGHUP])
     func cancels(_ number: Int32) async {
         await #expect(processExitsWith: .exitCode(0)) { [number = number as Int32] in

@@ -22,6 +22,30 @@ enum GTKAnimationTests {
                 }
             }
         },
+        GTKTest("The speed and the mode of a widget decide which frame is drawn when", .capability("AIV-03")) { run in
+            run.loader.answer(run.url("moving"), with: .data(Paint.animation()))
+            var (fast, bouncing, backward) = (PlaybackSettings(), PlaybackSettings(), PlaybackSettings())
+            fast.rate = 2
+            (bouncing.mode, backward.mode) = (.bounce, .reverse)
+            for (settings, colors) in [
+                (fast, [(0, Paint.red), (60, Paint.green), (110, Paint.blue), (160, Paint.red)]),
+                (bouncing, [(0, Paint.red), (210, Paint.blue), (310, Paint.green), (410, Paint.red)]),
+                (backward, [(0, Paint.blue), (110, Paint.green), (210, Paint.red), (310, Paint.blue)]),
+            ] {
+                let picture = TintypePicture(manager: run.manager)
+                picture.playback = settings
+                await run.show(picture.widget)
+                WidgetState.usesFrameClock = false
+                _ = try await picture.setImage(run.url("moving")).result.get()
+                await run.wait("the animation is open") { picture.player != nil }
+                for (milliseconds, color) in colors {
+                    await run.wait("\(settings.mode), \(settings.rate): the frame at \(milliseconds) ms") {
+                        _ = picture.state.advance(to: .milliseconds(milliseconds))
+                        return run.color(picture.state.slotPaintables[0], in: picture.widget) == color
+                    }
+                }
+            }
+        },
         GTKTest("An animation plays while it is being loaded, and goes on when the rest arrives", .capability("AIV-05"))
         {
             run in

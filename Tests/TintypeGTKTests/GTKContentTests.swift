@@ -212,6 +212,24 @@ enum GTKContentTests {
                     && pixels[1, 1].w == 0 && pixels[38, 38].w == 0 && pixels[3, 20].w == 255
             }
         },
+        GTKTest("The border of an avatar is above its initials and its image") { run in
+            run.loader.answer(run.url("red"), with: .data(Paint.png(Paint.red)))
+            let avatar = TintypeAvatar(name: "Ada Lovelace", size: 40, manager: run.manager)
+            await run.show(avatar.widget)
+            for name in ["initials", "image"] {
+                if name == "image" { _ = try await avatar.setImage(run.url("red")).result.get() }
+                await run.wait("the border above the \(name)") {
+                    guard let pixels = WidgetCapture.image(of: avatar.widget)?.pixels, pixels[4, 20].w == 255,
+                        Paint.isNear(pixels[4, 20], Paint.red) == (name == "image")
+                    else { return false }
+                    // At all four sides, a line of one pixel.
+                    return [(0, 20, 2, 20), (39, 20, 37, 20), (20, 0, 20, 2), (20, 39, 20, 37)].allSatisfy {
+                        !Paint.isNear(pixels[$0.0, $0.1], pixels[$0.2, $0.3], tolerance: 4)
+                            && Paint.isNear(pixels[$0.2, $0.3], pixels[4, 20])
+                    }
+                }
+            }
+        },
     ]
 }
 #endif

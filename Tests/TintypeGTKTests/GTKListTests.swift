@@ -68,6 +68,47 @@ enum GTKListTests {
             gate.openForGood()
             await run.wait("all loads end") { !manager.hasActiveLoads }
         },
+        GTKTest("A factory's closures get the picture and the widget that it is in") { run in
+            let strings = gtk_string_list_new(nil)
+            for row in 0..<500 { gtk_string_list_append(strings, "\(row)") }
+            var (bound, texts, errors): (Int, [WidgetPointer: String], [String]) = (0, [:], [])
+            @MainActor func label(_ box: WidgetPointer) -> WidgetPointer? { gtk_widget_get_last_child(box) }
+            let manager = run.manager
+            do {
+                let factory = TintypeItemFactory(manager: manager) { picture in
+                    let box: WidgetPointer = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6)
+                    let row = UnsafeMutableRawPointer(box).assumingMemoryBound(to: GtkBox.self)
+                    for widget in [picture.widget, gtk_label_new(nil)] { gtk_box_append(row, widget) }
+                    return box
+                } bind: { picture, box, position in
+                    bound += 1
+                    texts[box] = "\(position)"
+                    gtk_label_set_text(label(box).map { OpaquePointer($0) }, "\(position)")
+                    if gtk_widget_get_parent(picture.widget) != box { errors.append("\(position) is bound elsewhere") }
+                } unbind: { picture, box in
+                    bound -= 1
+                    let text = label(box).map { String(cString: gtk_label_get_text(OpaquePointer($0))) }
+                    if text == nil || texts.removeValue(forKey: box) != text
+                        || gtk_widget_get_parent(picture.widget) != box
+                    {
+                        errors.append("\(text ?? "nothing") is unbound elsewhere")
+                    }
+                }
+                let view = gtk_list_view_new(gtk_no_selection_new(strings), factory.retainedPointer())!
+                let scrolled = gtk_scrolled_window_new()!
+                gtk_scrolled_window_set_child(OpaquePointer(scrolled), view)
+                await run.show(scrolled, width: 200, height: 200)
+                let adjustment = gtk_scrolled_window_get_vadjustment(OpaquePointer(scrolled))
+                for step in 1...10 {
+                    gtk_adjustment_set_value(adjustment, gtk_adjustment_get_upper(adjustment) * Double(step) / 10)
+                    for _ in 0..<4 { await run.pump() }
+                }
+                run.check(bound > 0 && bound < 500, "\(bound) rows are bound")
+            }
+            await run.close()
+            await run.wait("all rows are unbound") { bound == 0 }
+            run.equal(errors, [])
+        },
         GTKTest("Memory stays flat over ten passes of a list") { run in
             let data = Paint.png(Paint.blue, width: 64, height: 64)
             let loader = TestLoader { _ in .data(data) }
@@ -104,8 +145,8 @@ enum GTKListTests {
         let factory = TintypeItemFactory(manager: manager()) { picture in
             gtk_widget_set_size_request(picture.widget, 100, 40)
             return picture.widget
-        } bind: {
-            bind($0, $1)
+        } bind: { picture, _, position in
+            bind(picture, position)
         }
         let selection = gtk_no_selection_new(strings)
         let view = gtk_list_view_new(selection, factory.retainedPointer())!

@@ -126,6 +126,72 @@ enum GTKSizeTests {
                 }
             }
         },
+        GTKTest("Indicators have the same size and place on every screen", .capability("IND-04")) { run in
+            defer { WidgetState.fixedScale = nil }
+            for (number, scale) in [1, 1.5, 2].enumerated() {
+                WidgetState.fixedScale = scale
+                for (style, expected) in [(IndicatorStyle.spinner, [4, 4, 36, 36]), (.progress, [6, 17, 34, 23])] {
+                    let gate = OriginGate()
+                    let url = run.url("\(expected[0])-\(number)")
+                    run.loader.answer(url, with: .data(Paint.png(Paint.red)).waiting(at: gate))
+                    for widget in [TintypePicture(manager: run.manager), TintypeButton(manager: run.manager)] {
+                        await run.show(widget.widget)
+                        let slot = widget is TintypeButton ? TintypeButton.imageSlot(for: .normal) : .image
+                        widget.setImage(url, in: slot, indicator: style)
+                        // In the pixels of the screen, which are whole.
+                        let density = Int(scale.rounded(.up))
+                        let drawn = widget.state.slotPaintables[0].paintable.flatMap {
+                            WidgetCapture.image(of: $0, width: 40, height: 40, scale: density, in: widget.widget)
+                        }
+                        run.equal(drawn.map { box($0.pixels).map { $0 / density } }, expected)
+                        widget.cancelImageLoad(in: slot)
+                    }
+                }
+            }
+        },
+        GTKTest("An image is decoded anew when the scale of the window changes by a fraction") { run in
+            WidgetState.fixedScale = 1.25
+            defer { WidgetState.fixedScale = nil }
+            run.loader.answer(run.url("large"), with: .data(Paint.png(Paint.red, width: 800, height: 400)))
+            let picture = TintypePicture(manager: run.manager)
+            picture.decodeSize = PixelSize(width: 100, height: 100)
+            await run.show(picture.widget)
+            _ = try await picture.setImage(run.url("large")).result.get()
+            @MainActor func width() -> Int? {
+                picture.state.slotPaintables[0].shown?.texture?.texture.size.width
+            }
+            run.equal(width(), 125)
+            // As GTK 4.12 tells it; earlier releases have no such property.
+            let property = g_param_spec_double("scale", nil, nil, 1, 10, 1, G_PARAM_READABLE)
+            WidgetState.fixedScale = 1.75
+            let surface = gtk_native_get_surface(gtk_widget_get_native(picture.widget))!
+            g_object_notify_by_pspec(GObjects.object(UnsafeMutableRawPointer(surface)), property)
+            await run.wait("it has the pixels of the new scale") { width() == 175 }
+            // It was moved to another window.
+            WidgetState.fixedScale = 1.5
+            gtk_widget_set_visible(picture.widget, 0)
+            gtk_widget_set_visible(picture.widget, 1)
+            await run.wait("it has the pixels of the last scale") { width() == 150 }
+        },
+        GTKTest("A texture for the program is the one that widgets show", .capability("3.7")) { run in
+            let textures = Texture.buffersInUse.withLock { $0 }
+            do {
+                let image = Paint.image(Paint.red, width: 30, height: 20)
+                let picture = TintypePicture(manager: run.manager)
+                await run.show(picture.widget)
+                picture.show(DisplayedImage(image, role: .image), in: .image)
+                let texture = image.makeTexture()
+                run.check(texture == picture.state.slotPaintables[0].shown?.texture?.texture.pointer, "another texture")
+                run.equal([gdk_texture_get_width(texture), gdk_texture_get_height(texture)], [30, 20])
+                picture.setImage(nil as URL?)
+                // The program's reference keeps it.
+                let drawn = texture.flatMap { WidgetCapture.image(of: $0, width: 30, height: 20, in: picture.widget) }
+                run.equal(drawn?.pixels[10, 10], Paint.red)
+                if let texture { g_object_unref(UnsafeMutableRawPointer(texture)) }
+            }
+            await run.close()
+            await run.wait("it is released") { Texture.buffersInUse.withLock { $0 } == textures }
+        },
         GTKTest("A picture that covers its area is decoded at the size that covers it") { run in
             run.loader.answer(run.url("wide"), with: .data(Paint.png(Paint.red, width: 800, height: 400)))
             let picture = TintypePicture(manager: run.manager)
@@ -195,6 +261,16 @@ enum GTKSizeTests {
             }
         },
     ]
+
+    /// The first column and row with anything in them, and the ones after the last.
+    private static func box(_ pixels: PixelBuffer) -> [Int] {
+        let columns = (0..<pixels.width).filter { x in (0..<pixels.height).contains { pixels[x, $0].w > 0 } }
+        let rows = (0..<pixels.height).filter { y in (0..<pixels.width).contains { pixels[$0, y].w > 0 } }
+        guard let left = columns.first, let top = rows.first, let right = columns.last, let bottom = rows.last else {
+            return []
+        }
+        return [left, top, right + 1, bottom + 1]
+    }
 
     /// The bytes by which the process grows with a thousand widgets, drawn.
     private static func grown(_ run: GTKTestRun, _ make: () -> WidgetPointer) async throws -> Int {

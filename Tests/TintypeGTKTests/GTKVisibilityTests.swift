@@ -70,6 +70,32 @@ enum GTKVisibilityTests {
             gtk_widget_set_opacity(picture.widget, 0.5)
             run.equal(picture.player?.isSuspended, false)
         },
+        GTKTest("A widget doesn't play inside a transparent one, wherever it is moved", .capability("AIV-08")) { run in
+            run.loader.answer(run.url("moving"), with: .data(Paint.animation()))
+            let picture = TintypePicture(manager: run.manager)
+            let boxes = (0..<3).map { _ in gtk_box_new(GTK_ORIENTATION_VERTICAL, 0)! }
+            @MainActor func append(_ widget: WidgetPointer, to box: WidgetPointer) {
+                gtk_box_append(UnsafeMutableRawPointer(box).assumingMemoryBound(to: GtkBox.self), widget)
+            }
+            for box in boxes.dropFirst() { append(box, to: boxes[0]) }
+            append(picture.widget, to: boxes[1])
+            let window = await run.show(boxes[0])
+            _ = try await picture.setImage(run.url("moving")).result.get()
+            for ancestor in [boxes[1], boxes[0], window] {
+                run.equal(picture.player?.isSuspended, false)
+                gtk_widget_set_opacity(ancestor, 0)
+                run.equal(picture.player?.isSuspended, true)
+                gtk_widget_set_opacity(ancestor, 1)
+            }
+            gtk_widget_set_opacity(boxes[2], 0)
+            gtk_box_remove(UnsafeMutableRawPointer(boxes[1]).assumingMemoryBound(to: GtkBox.self), picture.widget)
+            append(picture.widget, to: boxes[2])
+            run.equal(picture.player?.isSuspended, true)
+            // The earlier place is none of its business.
+            gtk_widget_set_opacity(boxes[1], 0)
+            gtk_widget_set_opacity(boxes[2], 1)
+            run.equal(picture.player?.isSuspended, false)
+        },
         GTKTest("An image that failed is loaded again when its widget appears again", .capability("VEW-23")) { run in
             let picture = TintypePicture(manager: run.manager)
             await run.show(picture.widget)
