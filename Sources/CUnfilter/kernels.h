@@ -20,37 +20,40 @@ TARGET static inline void VERSION(average)(
     }
 }
 
+// The Paeth filter: adds the neighbor that is nearest to left + top - corner.
+TARGET static inline i16x8 VERSION(paeth_pixels)(i16x8 bytes, i16x8 left, i16x8 top, i16x8 corner) {
+    // The distances from left, from top and from corner.
+    const i16x8 down = top - corner, across = left - corner;
+    const i16x8 from_left = __builtin_elementwise_abs(down), from_top = __builtin_elementwise_abs(across);
+    const i16x8 from_corner = __builtin_elementwise_abs(down + across);
+    const i16x8 least = __builtin_elementwise_min(from_corner, __builtin_elementwise_min(from_left, from_top));
+    const i16x8 is_left = least == from_left, is_top = least == from_top;
+    const i16x8 other = (top & is_top) | (corner & ~is_top);
+    return ADD_BYTES(bytes, (left & is_left) | (other & ~is_left));
+}
+
 TARGET static inline void VERSION(paeth)(
     uint8_t *row, const uint8_t *source, const uint8_t *above, long bytes, const int size
 ) {
     i16x8 left = {0}, corner = {0};
     for (long i = 0; i < bytes; i += size) {
         const i16x8 top = WIDE(load_pixel(above + i));
-        // The distances of left + top - corner from left, from top and from corner.
-        const i16x8 down = top - corner, across = left - corner;
-        const i16x8 from_left = __builtin_elementwise_abs(down), from_top = __builtin_elementwise_abs(across);
-        const i16x8 from_corner = __builtin_elementwise_abs(down + across);
-        const i16x8 least =
-            __builtin_elementwise_min(from_corner, __builtin_elementwise_min(from_left, from_top));
-        const i16x8 is_left = least == from_left, is_top = least == from_top;
-        const i16x8 other = (top & is_top) | (corner & ~is_top);
-        left = ADD_BYTES(WIDE(load_pixel(source + i)), (left & is_left) | (other & ~is_left));
+        left = VERSION(paeth_pixels)(WIDE(load_pixel(source + i)), left, top, corner);
         corner = top;
         store_pixel(row + i, NARROW(left));
     }
 }
 
-// A step of four rows, at pixel `x` of the first. Lane 4j + i is component i of row j. Each row is a pixel behind the row above it, whose
-// last result is just the pixel above: a wavefront. So a step does a pixel of each row, where a row alone waits for the pixel before.
+// A step of four rows, at pixel `x` of the first. Each of two vectors has two rows: lanes 0 to 3 and 4 to 7 are components. Each row is a
+// pixel behind the row above it, whose last result is just the pixel above: a wavefront. So a step does a pixel of each row, where a row alone
+// waits for the pixel before. A single vector of 256 bits takes longer, because values have to cross from one of its halves to the other.
 //
-// - state: the last results, and the pixels above them
+// - left, corner: the last results, and the pixels above them
 // - is_whole: a constant, false where some of the rows haven't started, or have ended
 TARGET static inline void VERSION(paeth_step)(
-    i16x16 state[2], uint8_t *rows, long stride, const uint8_t *source, long source_stride, const uint8_t *above,
-    long x, long pixels, const int size, const int is_whole
+    i16x8 left[2], i16x8 corner[2], uint8_t *rows, long stride, const uint8_t *source, long source_stride,
+    const uint8_t *above, long x, long pixels, const int size, const int is_whole
 ) {
-    i16x16 left = state[0];
-    const i16x16 corner = state[1];
     uint32_t first = 0, pixel[ROWS] = {0};
     if (is_whole || x < pixels) memcpy(&first, above + x * size, 4);
     for (int j = 0; j < ROWS; j++) {
@@ -58,31 +61,27 @@ TARGET static inline void VERSION(paeth_step)(
             memcpy(pixel + j, source + j * source_stride + (x - j) * size, 4);
         }
     }
-    const i16x16 bytes =
-        __builtin_convertvector((u8x16)(u32x4){pixel[0], pixel[1], pixel[2], pixel[3]}, i16x16);
-    const i16x16 before = __builtin_convertvector((u8x16)(u32x4){first}, i16x16);
-    const i16x16 top =
-        __builtin_shufflevector(left, before, 16, 17, 18, 19, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11);
-    // As in a single row.
-    const i16x16 down = top - corner, across = left - corner;
-    const i16x16 from_left = __builtin_elementwise_abs(down), from_top = __builtin_elementwise_abs(across);
-    const i16x16 from_corner = __builtin_elementwise_abs(down + across);
-    const i16x16 least = __builtin_elementwise_min(from_corner, __builtin_elementwise_min(from_left, from_top));
-    const i16x16 is_left = least == from_left, is_top = least == from_top;
-    const i16x16 other = (top & is_top) | (corner & ~is_top);
-    left = (bytes + ((left & is_left) | (other & ~is_left))) & 255;
-    state[1] = top;
+    const i16x8 before = WIDE((u8x8)(uint64_t)first);
+    const i16x8 top[2] = {
+        __builtin_shufflevector(before, left[0], 0, 1, 2, 3, 8, 9, 10, 11),
+        __builtin_shufflevector(left[0], left[1], 4, 5, 6, 7, 8, 9, 10, 11)};
+    for (int k = 0; k < 2; k++) {
+        const u32x2 both = {pixel[2 * k], pixel[2 * k + 1]};
+        left[k] = VERSION(paeth_pixels)(WIDE((u8x8)both), left[k], top[k], corner[k]);
+        corner[k] = top[k];
+    }
     if (!is_whole) {
         // Nothing is to the left of the rows that haven't started.
         for (long j = x + 1; j < ROWS; j++) {
-            for (int i = 0; i < 4; i++) left[j * 4 + i] = 0, state[1][j * 4 + i] = 0;
+            for (long i = j % 2 * 4; i < j % 2 * 4 + 4; i++) left[j / 2][i] = 0, corner[j / 2][i] = 0;
         }
     }
-    state[0] = left;
-    const u32x4 results = (u32x4)__builtin_convertvector(left, u8x16);
-    for (int j = 0; j < ROWS; j++) {
-        const uint32_t result = results[j];
-        if (is_whole || (x >= j && x - j < pixels)) memcpy(rows + j * stride + (x - j) * size, &result, 4);
+    for (int k = 0; k < 2; k++) {
+        const u32x2 results = (u32x2)NARROW(left[k]);
+        for (int j = 2 * k; j < 2 * k + 2; j++) {
+            const uint32_t result = results[j % 2];
+            if (is_whole || (x >= j && x - j < pixels)) memcpy(rows + j * stride + (x - j) * size, &result, 4);
+        }
     }
 }
 
@@ -91,10 +90,10 @@ TARGET static inline void VERSION(paeth_rows)(
     const int size
 ) {
     const long pixels = bytes / size;
-    i16x16 state[2] = {{0}, {0}};
+    i16x8 left[2] = {{0}, {0}}, corner[2] = {{0}, {0}};
     long x = 0;
 #define STEP(is_whole) \
-    VERSION(paeth_step)(state, rows, stride, source, source_stride, above, x, pixels, size, is_whole)
+    VERSION(paeth_step)(left, corner, rows, stride, source, source_stride, above, x, pixels, size, is_whole)
     for (; x < ROWS - 1; x++) STEP(0);
     for (; x < pixels; x++) STEP(1);
     for (; x < pixels + ROWS - 1; x++) STEP(0);

@@ -5,9 +5,8 @@
 
 typedef uint8_t u8x8 __attribute__((vector_size(8)));
 typedef uint8_t u8x16 __attribute__((vector_size(16)));
-typedef uint32_t u32x4 __attribute__((vector_size(16)));
+typedef uint32_t u32x2 __attribute__((vector_size(8)));
 typedef int16_t i16x8 __attribute__((vector_size(16)));
-typedef int16_t i16x16 __attribute__((vector_size(32)));
 
 #define ROWS CUNFILTER_ROWS
 

@@ -21,6 +21,10 @@ enum FuzzSeeds {
                 seeds.append(try picture.encoded(as: format, options: options))
             }
         }
+        // Large enough for thumbnails that are decoded without libjpeg, within the limit on pixels.
+        if subject.formats.contains(.jpeg) {
+            seeds += try [SampleImages.Kind.mountains, .sea].map { try SampleImages.draw($0, scale: 0.06).data }
+        }
         if subject.formats.contains(.svg) { seeds += drawings.map { Data($0.utf8) } }
         if subject.formats.contains(.pdf) { seeds += documents }
         if subject.formats.contains(.raw), let picture = pictures.first { seeds += try cameraFiles(picture) }

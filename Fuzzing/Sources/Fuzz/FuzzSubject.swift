@@ -2,6 +2,8 @@ import CFuzzer
 import Foundation
 import Tintype
 
+@testable import TintypeCodecs
+
 /// A coder and all that is asked of it for each input. Whatever the bytes are, each must end in an image or an error of the
 /// type; what an image must be is checked.
 struct FuzzSubject {
@@ -14,12 +16,19 @@ struct FuzzSubject {
     nonisolated(unsafe) static var current: FuzzSubject?
 
     private static let subjects: [(String, any ImageCoder, [ImageFormat])] = [
-        ("jpeg", JPEGCoder(), [.jpeg]), ("png", PNGCoder(), [.png]), ("gif", GIFCoder(), [.gif]),
+        ("jpeg", jpeg, [.jpeg]), ("png", PNGCoder(), [.png]), ("gif", GIFCoder(), [.gif]),
         ("webp", WebPCoder(), [.webp]), ("bmp", BMPCoder(), [.bmp]), ("ico", ICOCoder(png: PNGCoder()), [.ico]),
         ("avif", AVIFCoder(), [.avif]), ("heif", HEIFCoder(), [.heic, .heif]), ("jxl", JXLCoder(), [.jxl]),
         ("tiff", TIFFCoder(), [.tiff]), ("svg", SVGCoder(), [.svg]), ("pdf", PDFCoder(), [.pdf]),
         ("raw", RAWCoder(), [.raw]), ("sniff", ImageCoders.inProcess, ImageFormat.known),
     ]
+
+    /// Decodes thumbnails of the fuzzer's short scans itself, too, instead of leaving them to libjpeg.
+    private static let jpeg: JPEGCoder = {
+        var coder = JPEGCoder()
+        coder.shortestScan = 0
+        return coder
+    }()
 
     /// The end of the names of subjects that decode in the helper.
     private static let isolatedEnding = "-isolated"

@@ -1,15 +1,19 @@
 public import FoundationEssentials
 public import TintypeImages
 
-/// Reads and writes JPEG (ITU-T T.81) with libjpeg-turbo: baseline and progressive; gray, color, CMYK and YCCK.
+/// Reads and writes JPEG (ITU-T T.81), mostly with libjpeg-turbo: baseline and progressive; gray, color, CMYK and YCCK.
 ///
 /// With ``DecodeOptions/decodeToHDR``, a gain map is applied, all of it: the image has high dynamic range and half precision. Previews don't.
 ///
-/// A thumbnail is decoded at a fraction of the size by libjpeg and resampled from there, row by row, so the full bitmap never
-/// exists. The Exif orientation is applied, and an embedded ICC profile is converted to sRGB.
+/// A small thumbnail of a photograph is made of the low frequencies of its blocks, without libjpeg. Other thumbnails are decoded at a
+/// fraction of the size by libjpeg and resampled from there, row by row. In both cases the full bitmap never exists. The Exif orientation
+/// is applied, and an embedded ICC profile is converted to sRGB.
 public struct JPEGCoder: ProgressiveImageCoder {
     /// Creates a coder.
     public init() {}
+
+    /// Thumbnails of files with shorter scans are left to libjpeg: see `JPEGThumbnail`. A fuzzer has nothing but short scans.
+    var shortestScan = JPEGThumbnail.shortestScan
 
     public var decodableFormats: Set<ImageFormat> { [.jpeg] }
     public var encodableFormats: Set<ImageFormat> { [.jpeg] }
@@ -33,7 +37,9 @@ public struct JPEGCoder: ProgressiveImageCoder {
 
     public func decode(_ data: Data, options: DecodeOptions, context: ProcessingContext) throws(ImageError) -> Image {
         let image = try data.withBytes { bytes throws(ImageError) in
-            try JPEGDecoder(segments: Self.segments(bytes), options: options, context: context).run(bytes)
+            try JPEGDecoder(
+                segments: Self.segments(bytes), options: options, context: context, shortestScan: shortestScan
+            ).run(bytes)
         }
         return try Self.brightened(image, data, options, context)
     }

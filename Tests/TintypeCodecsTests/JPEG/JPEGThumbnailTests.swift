@@ -150,6 +150,39 @@ struct JPEGThumbnailTests {
         #expect(throws: ImageError.self) { try direct(data, box(40), context: cancelled) }
     }
 
+    @Test("Cancellation ends a thumbnail that is under way, within a millisecond", arguments: [false, true])
+    func cancellation(progressive: Bool) throws {
+        let data = try Files.file(Files.picture(700, 500, noise: 40), quality: 0.9, progressive: progressive)
+        /// Returns the number of looks, of which the last ended the decode if that is true.
+        func decode(looks: Int) throws -> (looks: Int, isEnded: Bool) {
+            let count = Lock(0)
+            let context = ProcessingContext(isCancelled: {
+                count.withLock { count in
+                    count += 1
+                    return count > looks
+                }
+            })
+            do {
+                let image = try direct(data, box(50), context: context)
+                #expect(image != nil)
+                return (count.withLock { $0 }, false)
+            } catch let error as ImageError {
+                #expect(error.isCancellation)
+                return (count.withLock { $0 }, true)
+            }
+        }
+        // A photograph takes 5 milliseconds for each megabyte, and a progressive file more, the most for the rows of its blocks.
+        let all = try decode(looks: .max).looks
+        #expect(all > data.count / 25_000 + (progressive ? 500 / 16 : 0), "\(all) looks at \(data.count) bytes")
+        // The look that ends it is followed by another, for the error.
+        var looks = 0
+        while looks < all {
+            let (made, isEnded) = try decode(looks: looks)
+            #expect(isEnded && made <= looks + 2, "\(made) looks instead of \(looks)")
+            looks += max(1, looks / 4)
+        }
+    }
+
     @Test("Thumbnails of very large reductions, and of narrow pictures, are decoded")
     func extremes() throws {
         for (width, height, side) in [(2_000, 9, 50), (7, 900, 20), (1_500, 1_500, 1), (1_500, 1_000, 3)] {
@@ -189,7 +222,7 @@ struct JPEGThumbnailTests {
         var pictures: [PixelBuffer] = []
         for kernels in CoefficientResampler.kernels {
             let coding = try ScanCoding(frame, last: last)
-            var reader = try ScanReader(frame, coding, byteCount: data.count, pool: .shared)
+            var reader = try ScanReader(frame, coding, byteCount: data.count, context: ProcessingContext())
             guard
                 var resampler = try CoefficientResampler(
                     frame, last: last, target: target, pool: .shared, kernels: kernels)

@@ -20,12 +20,10 @@ enum ThumbnailCoefficients {
     ///   - warmUp: the bytes that a stream reads before it relies on its guess.
     static func decode(_ data: Data, last: Int, warmUp: Int = 1_024) throws -> Decoded? {
         let bytes = Array(data)
-        guard bytes.starts(with: [0xFF, 0xD8]), let frame = try? ThumbnailFrame(bytes.span),
-            frame.mcus.pixelCount * frame.blocks.count < 4_000_000
-        else { return nil }
+        guard bytes.starts(with: [0xFF, 0xD8]), let frame = try? ThumbnailFrame(bytes.span) else { return nil }
         if frame.isProgressive { return try decodeProgressive(bytes, frame, last: last) }
         guard let coding = try? ScanCoding(frame, last: frame.components.map { _ in last }) else { return nil }
-        var reader = try ScanReader(frame, coding, byteCount: bytes.count, warmUp: warmUp, pool: .shared)
+        var reader = try ScanReader(frame, coding, byteCount: bytes.count, warmUp: warmUp, context: ProcessingContext())
         var result = Decoded()
         var predictions = [0, 0, 0]
         while !reader.isAtEnd {
@@ -61,12 +59,14 @@ enum ThumbnailCoefficients {
 
     private static func decodeProgressive(_ bytes: [UInt8], _ frame: ThumbnailFrame, last: Int) throws -> Decoded? {
         let all = frame.components.map { _ in last }
-        guard frame.restartInterval == 0, let scans = bytes.withUnsafeBytes({ JPEGScans($0) }),
+        guard frame.restartInterval == 0, frame.mcus.pixelCount * frame.blocks.count < 4_000_000,
+            let scans = bytes.withUnsafeBytes({ JPEGScans($0) }),
             var resampler = try CoefficientResampler(
                 frame, last: all, target: PixelSize(width: 1, height: 1), keepsAll: true, pool: .shared)
         else { return nil }
         var reader = try ProgressiveReader(
-            frame, scans, last: all, blockBytes: resampler.blockBytes, pool: .shared, isWanted: { _ in true })
+            frame, scans, last: all, blockBytes: resampler.blockBytes, context: ProcessingContext(),
+            isWanted: { _ in true })
         while !reader.isAtEnd {
             do throws(NotForThumbnails) { try reader.next(bytes.span, &resampler) } catch { return nil }
         }

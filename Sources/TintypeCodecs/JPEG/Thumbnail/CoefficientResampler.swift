@@ -221,8 +221,9 @@ struct CoefficientResampler: ~Copyable {
     }
 
     /// Makes the thumbnail, after all coefficients have been stored.
-    mutating func addAll() throws(NotForThumbnails) {
+    mutating func addAll(_ context: ProcessingContext) throws(NotForThumbnails) {
         while row < frame.mcus.height {
+            try NotForThumbnails.checkCancellation(context)
             for (index, component) in frame.components.enumerated() {
                 for line in 0..<component.vertical {
                     let place = planes[index].place(row * component.vertical + line)

@@ -104,20 +104,22 @@ struct JPEGThumbnail {
 
     /// Decodes a sequential file.
     private func decode(_ bytes: Span<UInt8>, _ plan: Plan) throws(ImageError) -> PixelBuffer? {
-        let pool = context.pool
         guard let coding = try? ScanCoding(plan.frame, last: plan.last),
-            var resampler = try CoefficientResampler(plan.frame, last: plan.last, target: plan.target, pool: pool)
+            var resampler = try CoefficientResampler(
+                plan.frame, last: plan.last, target: plan.target, pool: context.pool)
         else { return nil }
-        var reader = try ScanReader(plan.frame, coding, byteCount: bytes.count, pool: pool)
-        while !reader.isAtEnd {
-            // A window takes half a millisecond.
-            try context.checkCancellation()
-            do throws(NotForThumbnails) {
+        var reader = try ScanReader(plan.frame, coding, byteCount: bytes.count, context: context)
+        do throws(NotForThumbnails) {
+            while !reader.isAtEnd {
                 try reader.next(bytes)
-                for lane in reader.window.lanes where !lane.isVoid { try resampler.add(lane, reader.records) }
-            } catch {
-                return nil
+                for lane in reader.window.lanes where !lane.isVoid {
+                    try NotForThumbnails.checkCancellation(context)
+                    try resampler.add(lane, reader.records)
+                }
             }
+        } catch {
+            try context.checkCancellation()
+            return nil
         }
         return resampler.finish()
     }
@@ -129,13 +131,15 @@ struct JPEGThumbnail {
                 plan.frame, last: plan.last, target: plan.target, keepsAll: true, pool: context.pool)
         else { return nil }
         var reader = try ProgressiveReader(
-            plan.frame, scans, last: plan.last, blockBytes: resampler.blockBytes, pool: context.pool
+            plan.frame, scans, last: plan.last, blockBytes: resampler.blockBytes, context: context
         ) { isWanted($0, plan) }
-        while !reader.isAtEnd {
+        do throws(NotForThumbnails) {
+            while !reader.isAtEnd { try reader.next(bytes, &resampler) }
+            try resampler.addAll(context)
+        } catch {
             try context.checkCancellation()
-            do throws(NotForThumbnails) { try reader.next(bytes, &resampler) } catch { return nil }
+            return nil
         }
-        do throws(NotForThumbnails) { try resampler.addAll() } catch { return nil }
         return resampler.finish()
     }
 

@@ -3,6 +3,7 @@ internal import TintypeImages
 /// Decodes those scans of a progressive file that a thumbnail needs.
 struct ProgressiveReader: ~Copyable {
     private var frame: ThumbnailFrame
+    private let context: ProcessingContext
     /// The scans that are still to come, and if they are decoded.
     private var scans: ArraySlice<(JPEGScans.Scan, isKept: Bool)>
     /// The last coefficient that is needed of each component, in zigzag order.
@@ -28,26 +29,28 @@ struct ProgressiveReader: ~Copyable {
     private static let mostScans = 32
     /// Values of ten bits have so many more at most.
     private static let mostShift = 5
-    /// Blocks that are decoded at once take less than half a millisecond.
-    private static let blocksAtOnce = 8_192
+    /// The MCUs to decode before cancellation is looked for again: a fifth of a millisecond, and twice that where nothing is zero.
+    private static let mcusAtOnce = 4_096
 
     /// - Parameters:
     ///   - last: the last coefficient that is needed of each component, in zigzag order.
     ///   - blockBytes: the memory for coefficients.
     ///   - isWanted: false for a scan that is left out, unless another builds on it.
     init(
-        _ frame: ThumbnailFrame, _ scans: JPEGScans, last: [Int], blockBytes: Int, pool: PixelBufferPool,
+        _ frame: ThumbnailFrame, _ scans: JPEGScans, last: [Int], blockBytes: Int, context: ProcessingContext,
         isWanted: (JPEGScans.Scan) -> Bool
     ) throws(ImageError) {
         self.frame = frame
+        self.context = context
         self.last = last
         let keeps = scans.keeps(isWanted)
         self.scans = zip(scans.scans, keeps).map { ($0, isKept: $1) }[...]
         capacity = Self.longest(scans)
         missing = frame.components.map { _ in [Int](repeating: 64, count: 64) }
-        let masks = try MutablePixelBuffer(size: PixelSize(width: blockBytes / 8, height: 1), pool: pool)
+        let masks = try MutablePixelBuffer(size: PixelSize(width: blockBytes / 8, height: 1), pool: context.pool)
         let data = try MutablePixelBuffer(
-            size: PixelSize(width: (capacity + ScanBytes.padding) / 4 + 1, height: 1), cleared: false, pool: pool)
+            size: PixelSize(width: (capacity + ScanBytes.padding) / 4 + 1, height: 1), cleared: false,
+            pool: context.pool)
         self.masks = masks
         self.data = data
     }
@@ -66,9 +69,10 @@ struct ProgressiveReader: ~Copyable {
     mutating func next(
         _ file: Span<UInt8>, _ resampler: inout CoefficientResampler
     ) throws(NotForThumbnails) {
+        try NotForThumbnails.checkCancellation(context)
         if scan == nil { try begin(file, resampler) }
         guard let scan else { return }
-        let end = min(mcus.height, row + max(1, Self.blocksAtOnce / mcus.width))
+        let end = min(mcus.height, row + max(1, Self.mcusAtOnce / mcus.width))
         let rows = row..<end
         var state = self.state
         let (places, width, byteCount) = (places(rows, resampler), mcus.width, self.byteCount + ScanBytes.padding)
@@ -152,16 +156,26 @@ struct ProgressiveReader: ~Copyable {
             mcus = components.count == 1 ? frame.blocks(of: component) : frame.mcus
             state = ProgressiveScan.State()
             row = 0
-            var offset = next.dataStart
-            var count = 0
-            let capacity = self.capacity
-            let marker = data.withMutableBytes { ScanBytes.append(file, &offset, to: &$0, &count, capacity: capacity) }
-            // Restarts are rare here.
-            guard marker != nil, offset == next.range.upperBound else { throw NotForThumbnails() }
-            byteCount = count
+            byteCount = try append(file, next)
             return
         }
         try checkEnd(file)
+    }
+
+    /// Copies the data of a scan.
+    /// - Returns: the number of bytes.
+    private mutating func append(_ file: Span<UInt8>, _ scan: JPEGScans.Scan) throws(NotForThumbnails) -> Int {
+        var offset = scan.dataStart
+        var count = 0
+        while true {
+            try NotForThumbnails.checkCancellation(context)
+            let capacity = min(self.capacity, count + ScanBytes.piece)
+            let marker = data.withMutableBytes { ScanBytes.append(file, &offset, to: &$0, &count, capacity: capacity) }
+            if marker == nil, count == capacity, count < self.capacity { continue }
+            // Restarts are rare here.
+            guard marker != nil, offset == scan.range.upperBound else { throw NotForThumbnails() }
+            return count
+        }
     }
 
     /// Refuses files that libjpeg-turbo warns about, and values with more bits than the records have.

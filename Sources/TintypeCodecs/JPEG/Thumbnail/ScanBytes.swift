@@ -2,6 +2,8 @@
 enum ScanBytes {
     /// Zeros after the last byte: a block of a damaged file may be read behind it before that is noticed.
     static let padding = 512
+    /// The bytes to append before cancellation is looked for again: where all of them are FF, half a millisecond.
+    static let piece = 1 << 16
 
     /// Appends data of a file, up to a marker or the capacity, and zeros, which aren't counted.
     /// - Parameters:

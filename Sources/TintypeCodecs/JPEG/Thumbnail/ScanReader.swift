@@ -4,6 +4,7 @@ internal import TintypeImages
 struct ScanReader: ~Copyable {
     private let restartInterval: Int
     private let blocks: Int
+    private let context: ProcessingContext
     /// The streams of the window that was decoded last, which have its records.
     private(set) var window: ScanWindow
     /// The bytes of the window, without the zeros after FF.
@@ -37,11 +38,12 @@ struct ScanReader: ~Copyable {
     ///   - byteCount: the size of the file.
     ///   - warmUp: see ``ScanWindow/warmUp``.
     init(
-        _ frame: ThumbnailFrame, _ coding: ScanCoding, byteCount: Int, warmUp: Int = 1_024, pool: PixelBufferPool
+        _ frame: ThumbnailFrame, _ coding: ScanCoding, byteCount: Int, warmUp: Int = 1_024, context: ProcessingContext
     ) throws(ImageError) {
         restartInterval = frame.restartInterval
         blocks = coding.blocks
-        window = ScanWindow(coding, records: Self.recordBytes)
+        self.context = context
+        window = ScanWindow(coding, records: Self.recordBytes, context: context)
         window.warmUp = warmUp
         offset = frame.scan
         mcus = frame.mcus.pixelCount
@@ -50,8 +52,8 @@ struct ScanReader: ~Copyable {
         let records = Self.recordBytes / ScanStream.recordSize
         let part = records / 2 * max(1, byteCount - frame.scan) / (mcus * blocks)
         capacity = ScanWindow.mostLanes * min(Self.partBytes, max(4_096, part))
-        let data = try Self.buffer(capacity + ScanBytes.padding, pool)
-        let buffer = try Self.buffer(ScanWindow.mostLanes * Self.recordBytes, pool)
+        let data = try Self.buffer(capacity + ScanBytes.padding, context.pool)
+        let buffer = try Self.buffer(ScanWindow.mostLanes * Self.recordBytes, context.pool)
         self.data = data
         self.records = buffer
     }
@@ -161,9 +163,10 @@ struct ScanReader: ~Copyable {
         ends = ends.map { $0 - first }
     }
 
-    /// Fills the window from the file.
+    /// Appends a piece of the file to the window, up to a marker at most.
     private mutating func fill(_ file: Span<UInt8>) throws(NotForThumbnails) {
-        let capacity = self.capacity
+        try NotForThumbnails.checkCancellation(context)
+        let capacity = min(self.capacity, count + ScanBytes.piece)
         var (offset, count) = (self.offset, self.count)
         let marker = data.withMutableBytes {
             ScanBytes.append(file, &offset, to: &$0, &count, capacity: capacity)

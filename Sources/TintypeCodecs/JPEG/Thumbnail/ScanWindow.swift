@@ -1,3 +1,5 @@
+internal import TintypeImages
+
 /// Decodes a piece of a scan with several streams.
 ///
 /// Where a scan has restart markers, each stream gets an interval. Without them it isn't known where in the middle of a scan an MCU starts.
@@ -9,6 +11,7 @@
 /// exactly the bit where it started, between two MCUs. Otherwise that stream takes the part over.
 struct ScanWindow {
     private let coding: ScanCoding
+    private let context: ProcessingContext
     private(set) var lanes: [ScanLane]
     /// The number of bytes before its part that a guessed stream runs through.
     var warmUp = 1_024
@@ -20,10 +23,13 @@ struct ScanWindow {
     static let mostLanes = 3
     /// The most bits of an MCU: ten blocks of a difference and 63 coefficients.
     static let mostMCUBits = 10 * (16 + 11 + 63 * (16 + 10))
+    /// The most groups of lookups before cancellation is looked for again, about a tenth of a millisecond.
+    private static let mostGroups = 4_096
 
     /// - Parameter records: the bytes for the records of each stream.
-    init(_ coding: ScanCoding, records: Int) {
+    init(_ coding: ScanCoding, records: Int, context: ProcessingContext) {
         self.coding = coding
+        self.context = context
         lanes = (0..<Self.mostLanes).map { ScanLane(records: $0 * records..<($0 + 1) * records) }
     }
 
@@ -42,7 +48,7 @@ struct ScanWindow {
             begin(index, intervals[index])
             lanes[index].beginsInterval = true
         }
-        runTogether(data, &records)
+        try runTogether(data, &records)
         for index in intervals.indices {
             try complete(index, mcus: mcus[index], data, &records)
             lanes[index].mcus = mcus[index]
@@ -74,7 +80,7 @@ struct ScanWindow {
             begin(index, first..<max(first, index == count - 1 ? end : last))
         }
         if count > 1 { try synchronize(data, &records) }
-        runTogether(data, &records)
+        try runTogether(data, &records)
         try join(piece, mcus: mcus, isLast: isLast, count: count, data, &records)
     }
 
@@ -94,7 +100,7 @@ struct ScanWindow {
                 min($0, lanes[$1].groups(to: lanes[$1].begin))
             }
             guard groups > 3 else { break }
-            run(Array(lanes.indices), groups, data, &records)
+            try run(Array(lanes.indices), groups, data, &records)
             if lanes[0].hasFailed { throw NotForThumbnails() }
             for index in guesses { forget(index) }
         }
@@ -177,7 +183,7 @@ struct ScanWindow {
             if lanes[index].stream.isAtMCU, lanes[index].room < 2 * coding.blocks { return false }
             let groups = lanes[index].groups(to: bit)
             if groups > 0 {
-                run([index], groups, data, &records)
+                try run([index], groups, data, &records)
             } else if !lanes[index].step(coding, data, &records) {
                 throw NotForThumbnails()
             }
@@ -194,7 +200,7 @@ struct ScanWindow {
         while lanes[index].records < needed {
             let groups = min(lanes[index].groups(to: lanes[index].end), (needed - lanes[index].records) / 3)
             if groups > 0 {
-                run([index], groups, data, &records)
+                try run([index], groups, data, &records)
             } else if !lanes[index].step(coding, data, &records) {
                 throw NotForThumbnails()
             }
@@ -212,19 +218,22 @@ struct ScanWindow {
     // MARK: Running
 
     /// Runs all streams nearly to the ends of their parts.
-    private mutating func runTogether(_ data: RawSpan, _ records: inout MutableRawSpan) {
+    private mutating func runTogether(_ data: RawSpan, _ records: inout MutableRawSpan) throws(NotForThumbnails) {
         var active = lanes.indices.filter { !lanes[$0].isVoid }
         while true {
             active = active.filter { !lanes[$0].hasFailed && lanes[$0].groups(to: lanes[$0].end) > 7 }
             guard !active.isEmpty else { return }
-            let groups = active.reduce(4_096) { min($0, lanes[$1].groups(to: lanes[$1].end)) }
-            run(active, groups, data, &records)
+            let groups = active.reduce(Self.mostGroups) { min($0, lanes[$1].groups(to: lanes[$1].end)) }
+            try run(active, groups, data, &records)
         }
     }
 
-    /// Does groups of lookups with some of the streams.
-    private mutating func run(_ which: [Int], _ groups: Int, _ data: RawSpan, _ records: inout MutableRawSpan) {
-        var left = groups
+    /// Does groups of lookups with some of the streams, as many as may be done at once.
+    private mutating func run(
+        _ which: [Int], _ groups: Int, _ data: RawSpan, _ records: inout MutableRawSpan
+    ) throws(NotForThumbnails) {
+        try NotForThumbnails.checkCancellation(context)
+        var left = min(groups, Self.mostGroups)
         while left > 0 {
             guard let stopped = Self.run(&lanes, which, &left, coding, data, &records) else { return }
             let index = which[stopped]
