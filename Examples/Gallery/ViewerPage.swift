@@ -43,9 +43,11 @@ import TintypeGTK
         for button in buttons { gtk_box_append(Widgets.box(bar), button) }
         zoomControls = Array(buttons.dropFirst().dropLast())
         let retry = Widgets.button(label: "Try Again") { [weak self] in self?.picture.imageBinding.retry() }
-        picture.failure = .widget(
-            Widgets.statusPage(
-                icon: "image-missing-symbolic", title: "This Image Can’t Be Shown", text: reason, button: retry))
+        let page = Widgets.statusPage(
+            icon: "image-missing-symbolic", title: "This Image Can’t Be Shown", text: reason, button: retry)
+        // Above the bar, in small windows too.
+        gtk_widget_set_margin_bottom(page, 72)
+        picture.failure = .widget(page)
         picture.onPhaseChange = { [weak self] _, phase in self?.show(phase) }
         connectGestures()
     }
