@@ -218,7 +218,7 @@ struct JPEGThumbnailCoefficientsTests {
         }
     }
 
-    /// `scripts/conformance` prints the numbers.
+    /// Run by `scripts/test-long`. It prints the numbers.
     @Test(
         "Coefficients of all files of the corpora are those of libjpeg, and no regular file is refused",
         .enabled(if: ProcessInfo.processInfo.environment["TINTYPE_CORPORA"] != nil))
