@@ -36,12 +36,16 @@ public struct JPEGCoder: ProgressiveImageCoder {
     }
 
     public func decode(_ data: Data, options: DecodeOptions, context: ProcessingContext) throws(ImageError) -> Image {
-        let image = try data.withBytes { bytes throws(ImageError) in
+        try Self.brightened(picture(data, options, context), data, options, context)
+    }
+
+    /// Decodes a file without its gain map.
+    func picture(_ data: Data, _ options: DecodeOptions, _ context: ProcessingContext) throws(ImageError) -> Image {
+        try data.withBytes { bytes throws(ImageError) in
             try JPEGDecoder(
                 segments: Self.segments(bytes), options: options, context: context, shortestScan: shortestScan
             ).run(bytes)
         }
-        return try Self.brightened(image, data, options, context)
     }
 
     /// Applies the gain map of the file, if the options ask for it.

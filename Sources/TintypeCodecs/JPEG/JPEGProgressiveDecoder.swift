@@ -82,9 +82,7 @@ final class JPEGProgressiveDecoder: ProgressiveDecoder {
 
     private func decodeWhole() throws(ImageError) -> Image {
         plan?.reservation.release()
-        var options = options
-        options.decodeToHDR = false
-        return try JPEGCoder().decode(data, options: options, context: context).with { $0.decodeOptions = self.options }
+        return try JPEGCoder().picture(data, options, context)
     }
 
     /// Decodes as far as the bytes so far allow.

@@ -103,9 +103,9 @@ extension WireRequest {
 
     /// Returns true for a size that the options allow an image of the source's size.
     private func isWanted(_ size: PixelSize, source: PixelSize, isVector: Bool) -> Bool {
-        // A decoder may learn late, as from a gain map, that pixels have more than four bytes.
-        let bytes = size.pixelCount * 4
-        guard options.maximumBytes.map({ bytes <= max($0.bytes, 4) }) ?? true else { return false }
+        let pixelBytes = options.decodeToHDR ? 8 : 4
+        let limit = options.maximumBytes?.bytes ?? .max
+        guard size.pixelCount * pixelBytes <= max(limit, pixelBytes) else { return false }
         func fits(_ box: PixelSize) -> Bool { size.width <= box.width && size.height <= box.height }
         guard let box = options.thumbnailSize, !box.isEmpty else { return fits(source) }
         if options.coversThumbnailSize { return fits(source) }

@@ -65,6 +65,14 @@ struct GainMapDecodeTests {
         }
         #expect(image.pixels.format == .rgbaFloat16)
         #expect(image.size.pixelCount * 8 <= 2_000 && image.size.pixelCount * 10 > 2_000)
+        // Decoded at once at the end, too.
+        for isFast in [false, true] {
+            var options = DecodeOptions(prefersFastThumbnail: isFast, maximumBytes: .bytes(2_000), decodeToHDR: true)
+            options.allowsPartialImage = isFast
+            let decoder = try coder.progressiveDecoder(options: options, context: ProcessingContext())
+            try decoder.append(file { $0.progressive = true })
+            #expect(try decoder.finish().size == image.size)
+        }
     }
 
     @Test(

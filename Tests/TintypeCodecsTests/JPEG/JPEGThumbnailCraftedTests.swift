@@ -131,7 +131,7 @@ struct JPEGThumbnailCraftedTests {
         #expect(try !isAccepted(file(side: 640, isGray: false, scan: [UInt8](repeating: 0, count: 2_390))))
     }
 
-    @Test("The largest size with a short scan ends at once", arguments: [false, true])
+    @Test("The largest size with a short scan is not for this decoder, and takes no memory", arguments: [false, true])
     func largest(progressive: Bool) throws {
         var data = try Files.file(Files.picture(96, 96, noise: 40), quality: 0.8, progressive: progressive)
         let frame = try #require(data.firstRange(of: Data([0xFF, progressive ? 0xC2 : 0xC0, 0, 17, 8])))

@@ -150,7 +150,7 @@ struct JPEGThumbnailTests {
         #expect(throws: ImageError.self) { try direct(data, box(40), context: cancelled) }
     }
 
-    @Test("Cancellation ends a thumbnail that is under way, within a millisecond", arguments: [false, true])
+    @Test("Cancellation ends a thumbnail that is under way, at any time", arguments: [false, true])
     func cancellation(progressive: Bool) throws {
         let data = try Files.file(Files.picture(700, 500, noise: 40), quality: 0.9, progressive: progressive)
         /// Returns the number of looks, of which the last ended the decode if that is true.

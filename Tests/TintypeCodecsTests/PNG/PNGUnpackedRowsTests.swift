@@ -57,9 +57,12 @@ struct PNGUnpackedRowsTests {
     @Test("Every instruction set makes the same pixels, of each filter", arguments: [2, 6] as [UInt8])
     func kernels(colorType: UInt8) throws {
         var random = SeededRandom(seed: 9)
-        for filter in UInt8(0)...4 {
+        // Widths around the groups in which rows are worked on, and numbers of rows that don't fill the last group.
+        let sizes = [(61, 30)] + (4...9).flatMap { width in (3...9).map { (width, $0) } }
+        for (filter, (width, height)) in (UInt8(0)...4).flatMap({ filter in sizes.map { (filter, $0) } }) {
             let file = RandomPNG(
-                width: 61, height: 30, bitDepth: 8, colorType: colorType, filters: filter...filter, using: &random)
+                width: width, height: height, bitDepth: 8, colorType: colorType, filters: filter...filter,
+                using: &random)
             let data = file.data(using: &random)
             let reference = try decode(data, atOnce: false).pixels
             for kernels in PNGKernels.available {
@@ -73,12 +76,12 @@ struct PNGUnpackedRowsTests {
                         Issue.record("libpng has to do it")
                         return
                     }
-                    let finisher = RowFinisher(width: 61, conversion: nil, premultiplies: colorType == 6)
-                    for y in 0..<30 {
+                    let finisher = RowFinisher(width: width, conversion: nil, premultiplies: colorType == 6)
+                    for y in 0..<height {
                         rows.read(to: pixels.row(y))
                         finisher.finish(pixels.row(y))
                     }
-                    #expect(pixels.freeze() == reference, "filter \(filter)")
+                    #expect(pixels.freeze() == reference, "filter \(filter), \(width) × \(height)")
                 }
             }
         }

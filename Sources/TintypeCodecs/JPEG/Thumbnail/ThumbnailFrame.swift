@@ -3,8 +3,8 @@ internal import TintypeImages
 /// Says that a file is left to libjpeg-turbo: because it is of a rare kind, or because anything at all about it is irregular. The error of
 /// a damaged file, and its visible part, are for a single decoder to decide.
 struct NotForThumbnails: Error {
-    /// Ends a decode whose result is no longer needed; the caller asks the context again, and tells. At most a third of a millisecond is
-    /// between two calls.
+    /// Ends a decode whose result is no longer needed; the caller asks the context again, and tells. At most a third of a millisecond of a
+    /// usual photograph is between two calls.
     static func checkCancellation(_ context: ProcessingContext) throws(NotForThumbnails) {
         if context.isCancelled() { throw NotForThumbnails() }
     }
