@@ -34,9 +34,10 @@ import TintypeGTK
 
     /// Measures a window without anything.
     static func ofEmptyWindow(
-        _ size: PixelSize, since start: ContinuousClock.Instant, quit: @escaping @MainActor (Int32) -> Void
+        _ size: PixelSize, of application: UnsafeMutablePointer<GtkApplication>, since start: ContinuousClock.Instant,
+        quit: @escaping @MainActor (Int32) -> Void
     ) -> Measurement {
-        let window: WidgetPointer = gtk_window_new()
+        let window: WidgetPointer = gtk_application_window_new(application)
         gtk_window_set_default_size(Widgets.window(window), Int32(size.width), Int32(size.height))
         gtk_window_present(Widgets.window(window))
         let measurement = Measurement(window, since: start, quit: quit)

@@ -36,7 +36,7 @@ var measurement: Measurement?
 let application: UnsafeMutablePointer<GtkApplication> = gtk_application_new("org.tintype.Gallery", G_APPLICATION_NON_UNIQUE)
 Widgets.connect(application, "activate") {
     guard arguments.measures != .window else {
-        measurement = Measurement.ofEmptyWindow(arguments.size, since: start, quit: quit)
+        measurement = Measurement.ofEmptyWindow(arguments.size, of: application, since: start, quit: quit)
         return
     }
     gallery = GalleryWindow(arguments, of: application, quit: quit)

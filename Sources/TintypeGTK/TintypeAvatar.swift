@@ -94,7 +94,7 @@ public import TintypeDisplay
 
     // An outline is drawn above the image and the initials, and a border or a shadow below them.
     private static let style = """
-        .tintype-avatar { border-radius: 9999px; outline: 1px solid alpha(currentColor, 0.15); outline-offset: -1px; }
+        .tintype-avatar { border-radius: 9999px; outline: 1px solid alpha(currentColor, 0.3); outline-offset: -1px; }
         .tintype-initials { color: white; }
         .tintype-color-0 { background-color: #2a6fbb; }
         .tintype-color-1 { background-color: #26764b; }

