@@ -31,7 +31,8 @@ struct HostileWorkerTests {
     @Test(
         "An image that wasn't asked for is nonsense, and no memory is taken for it", .capability("ISO-07"),
         arguments: [
-            "tall", "box", "bytes", "header", "source", "loop", "scale", "bits", "format", "unknown", "colors", "partial", "moving",
+            "tall", "box", "bytes", "header", "source", "loop", "scale", "bits", "format", "unknown", "colors",
+            "partial", "moving",
             "transformed", "metadata", "deep", "cancelled", "overBudget", "decoderCrashed", "notCached", "negative",
             "nothingReserved", "late", "digest", "flood", "ready", "done", "opened",
         ])

@@ -77,7 +77,7 @@ private final class ResponseByteCheck: ChannelInboundHandler {
     private static let emptyLines = ByteBuffer(string: "\r\n\r\n")
 
     private let state: ResponseState
-    /// What came while a request was sent, in order, until the library knows that it is.
+    /// The events while a request was sent, in order, until the library knows that it is.
     private var held: [(ChannelHandlerContext) -> Void] = []
 
     init(_ state: ResponseState) { self.state = state }

@@ -67,7 +67,9 @@ package struct WireSocket: Sendable {
         while data.count < count {
             let size = min(piece.count, count - data.count)
             try piece.withUnsafeMutableBufferPointer { bytes throws(Failure) in
-                try fill(UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(bytes)[..<size]), file: nil, wait: wait)
+                try fill(
+                    UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(bytes)[..<size]), file: nil,
+                    wait: wait)
             }
             data.append(contentsOf: piece[..<size])
         }
