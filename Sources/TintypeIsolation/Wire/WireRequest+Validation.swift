@@ -103,6 +103,7 @@ extension WireRequest {
 
     /// Returns true for a size that the options allow an image of the source's size.
     private func isWanted(_ size: PixelSize, source: PixelSize, isVector: Bool) -> Bool {
+        // As `DecodeOptions.outputSize` counts them.
         let pixelBytes = options.decodeToHDR ? 8 : 4
         let limit = options.maximumBytes?.bytes ?? .max
         guard size.pixelCount * pixelBytes <= max(limit, pixelBytes) else { return false }
