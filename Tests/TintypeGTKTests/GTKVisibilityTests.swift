@@ -96,6 +96,25 @@ enum GTKVisibilityTests {
             gtk_widget_set_opacity(boxes[2], 1)
             run.equal(picture.player?.isSuspended, false)
         },
+        GTKTest("What a popover points to may be transparent: its own widgets play", .capability("AIV-08")) { run in
+            run.loader.answer(run.url("moving"), with: .data(Paint.animation()))
+            let picture = TintypePicture(manager: run.manager)
+            let anchor = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0)!
+            await run.show(anchor)
+            let popover = gtk_popover_new()!
+            let pointer = UnsafeMutableRawPointer(popover).assumingMemoryBound(to: GtkPopover.self)
+            gtk_popover_set_autohide(pointer, 0)
+            gtk_popover_set_child(pointer, picture.widget)
+            gtk_widget_set_parent(popover, anchor)
+            defer { gtk_widget_unparent(popover) }
+            gtk_popover_popup(pointer)
+            await run.wait("the popover is there") { gtk_widget_get_mapped(picture.widget) != 0 }
+            _ = try await picture.setImage(run.url("moving")).result.get()
+            gtk_widget_set_opacity(anchor, 0)
+            run.equal(picture.player?.isSuspended, false)
+            gtk_widget_set_opacity(popover, 0)
+            run.equal(picture.player?.isSuspended, true)
+        },
         GTKTest("An image that failed is loaded again when its widget appears again", .capability("VEW-23")) { run in
             let picture = TintypePicture(manager: run.manager)
             await run.show(picture.widget)
