@@ -98,5 +98,22 @@ struct HTTPExchangeTests {
         clock.advance(by: .seconds(1))
         #expect(isExceeded())
     }
+
+    @Test("A canceled task takes no more of a body, however fast it arrives")
+    func canceledTask() async throws {
+        let server = try await OriginServer.start { _ in OriginResponse(bytes) }
+        let clock = ManualClock()
+        let limits = TimeLimits(.init(idle: .seconds(2)), watch: TransferWatch(Timekeeper(clock)), at: .zero)
+        let exchange = HTTPExchange(client: client, limits: limits.recordRequest(at: limits.now))
+        let request = try HTTPClient.Request(url: server.url("/a").absoluteString)
+        let load = Task {
+            _ = try await exchange.head(of: request)
+            // What has arrived is no silence.
+            while limits.nextCheck(at: .seconds(10)) == nil { await Task.yield() }
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await exchange.pieces()
+        }
+        await #expect(throws: HTTPClientError.cancelled) { try await load.value }
+    }
 }
 #endif

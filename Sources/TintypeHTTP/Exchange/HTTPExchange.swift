@@ -75,6 +75,11 @@ final class HTTPExchange: HTTPClientResponseDelegate {
     /// - Returns: all pieces that wait; `nil` at the end of the body.
     /// - Throws: the error of the client library. If the calling task is canceled, this is `HTTPClientError.cancelled`.
     func pieces() async throws -> [ByteBuffer]? {
+        // A fast server never lets the task wait, and so never lets its cancellation be seen.
+        if Task.isCancelled {
+            close()
+            throw HTTPClientError.cancelled
+        }
         // A small response is here already.
         if !state.withLock({ $0.hasData }) {
             await withTaskCancellationHandler {
