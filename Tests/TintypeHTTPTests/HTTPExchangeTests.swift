@@ -101,13 +101,15 @@ struct HTTPExchangeTests {
 
     @Test("A canceled task takes no more of a body, however fast it arrives")
     func canceledTask() async throws {
-        let server = try await OriginServer.start { _ in OriginResponse(bytes) }
+        let gate = OriginGate()
+        let server = try await OriginServer.start { _ in OriginResponse(chunks: [bytes, bytes], gate: gate).chunked() }
         let clock = ManualClock()
         let limits = TimeLimits(.init(idle: .seconds(2)), watch: TransferWatch(Timekeeper(clock)), at: .zero)
         let exchange = HTTPExchange(client: client, limits: limits.recordRequest(at: limits.now))
         let request = try HTTPClient.Request(url: server.url("/a").absoluteString)
         let load = Task {
             _ = try await exchange.head(of: request)
+            gate.openForGood()
             // What has arrived is no silence.
             while limits.nextCheck(at: .seconds(10)) == nil { await Task.yield() }
             withUnsafeCurrentTask { $0?.cancel() }
