@@ -40,7 +40,7 @@ struct Walk {
     private static func isBlack(_ image: Image) -> Bool {
         let pixels = image.pixels
         guard pixels.format == .rgba8 else { return false }
-        return (0..<pixels.height).allSatisfy { row in
+        return (0..<pixels.size.height).allSatisfy { row in
             pixels.withRow(row) { bytes in
                 stride(from: 0, to: bytes.count, by: 4).allSatisfy {
                     UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: $0, as: UInt32.self)) == 0xFF00_0000
