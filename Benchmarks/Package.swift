@@ -13,6 +13,7 @@ let package = Package(
         .executableTarget(
             name: "TintypeBenchmarks",
             dependencies: [
+                "BenchmarkPictures",
                 .product(name: "Tintype", package: "tintype"),
                 .product(name: "TintypeTesting", package: "tintype"),
                 .product(name: "Benchmark", package: "benchmark"),
@@ -36,6 +37,14 @@ let package = Package(
                 .product(name: "TintypeTesting", package: "tintype"),
             ],
             path: "Soak/Sources"),
+        .target(
+            name: "BenchmarkPictures", dependencies: [.product(name: "Tintype", package: "tintype")],
+            path: "Pictures/Sources"),
+        // What scripts/instruction-counts runs.
+        .executableTarget(
+            name: "InstructionCounts",
+            dependencies: ["BenchmarkPictures", .product(name: "Tintype", package: "tintype")],
+            path: "InstructionCounts/Sources"),
         // What scripts/cache-speed runs. Here too, so that a smoke run of it needs no other build of Tintype.
         .target(name: "CAllocations", path: "CachePolicies/Sources/CAllocations"),
         .executableTarget(

@@ -1,4 +1,5 @@
 import Benchmark
+import BenchmarkPictures
 import Foundation
 import Tintype
 

@@ -5,19 +5,24 @@ import Tintype
 ///
 ///     CodecRatios [FOLDER]                       with the JPEG files of a folder; without, with a drawing
 ///     CodecRatios --thumbnails TARGET [FOLDER]   thumbnails alone, as lines for a script, and their files to a folder
+///     CodecRatios --loads [FOLDER]               1,000 loads of files, from their URLs to thumbnails in memory
 @main
 enum Main {
     static let rounds = ProcessInfo.processInfo.environment["ROUNDS"].flatMap { Int($0) } ?? 7
     /// Pictures are decoded into memory of before, as large as they are.
     static let context = ProcessingContext(pool: PixelBufferPool(limit: .megabytes(512)))
 
-    static func main() throws {
+    static func main() async throws {
         let arguments = CommandLine.arguments
         if arguments.count > 2, arguments[1] == "--thumbnails" {
             let photographs = try Photograph.all(in: arguments.dropFirst(3).first)
             try ThumbnailLines.print(
                 photographs, rounds: rounds, context: context, to: URL(fileURLWithPath: arguments[2]))
             return
+        }
+        if arguments.count > 1, arguments[1] == "--loads" {
+            let photographs = try Photograph.all(in: arguments.dropFirst(2).first)
+            return try await Loads.print(photographs, rounds: rounds, context: context)
         }
         let photographs = try Photograph.all(in: arguments.dropFirst().first)
         try fullSize(photographs)

@@ -19,8 +19,23 @@ func compare(rounds: Int, _ works: [() throws -> Void]) throws -> [(median: Doub
             if round > 0 { times[index].append(processorTime() - start) }
         }
     }
-    return times.map { times in
-        let sorted = times.sorted()
-        return (sorted[sorted.count / 2], sorted[0])
+    return times.map(summary)
+}
+
+/// The same for asynchronous work, with the time of all threads.
+func compare(rounds: Int, _ works: [() async throws -> Void]) async throws -> [(median: Double, least: Double)] {
+    var times = works.map { _ in [Double]() }
+    for round in 0...rounds {
+        for (index, work) in works.enumerated() {
+            let start = processorTime()
+            try await work()
+            if round > 0 { times[index].append(processorTime() - start) }
+        }
     }
+    return times.map(summary)
+}
+
+private func summary(_ times: [Double]) -> (median: Double, least: Double) {
+    let sorted = times.sorted()
+    return (sorted[sorted.count / 2], sorted[0])
 }

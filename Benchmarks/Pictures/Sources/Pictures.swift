@@ -2,9 +2,9 @@ import Foundation
 import Tintype
 
 /// Pictures that the benchmarks draw themselves, the same ones in every run.
-enum Pictures {
+public enum Pictures {
     /// Smooth shapes under fine noise: about as hard to compress as a photograph.
-    static func photograph(width: Int, height: Int, seed: UInt32 = 1) throws -> Image {
+    public static func photograph(width: Int, height: Int, seed: UInt32 = 1) throws -> Image {
         var pixels = try MutablePixelBuffer(size: PixelSize(width: width, height: height))
         let bytesPerRow = pixels.bytesPerRow
         var random = seed | 1
@@ -29,7 +29,9 @@ enum Pictures {
         return image
     }
 
-    static func encoded(_ format: ImageFormat, width: Int, height: Int, seed: UInt32 = 1) throws -> Data {
-        try photograph(width: width, height: height, seed: seed).encoded(as: format)
+    public static func encoded(
+        _ format: ImageFormat, width: Int, height: Int, seed: UInt32 = 1, options: EncodeOptions = EncodeOptions()
+    ) throws -> Data {
+        try photograph(width: width, height: height, seed: seed).encoded(as: format, options: options)
     }
 }
