@@ -28,6 +28,8 @@ tintype_test_targets=("$tintype_core_tests" TintypeCodecsTests TintypeHTTPTests 
 tintype_gtk=(--disable-default-traits --traits "GTK,$tintype_formats" --scratch-path .build-gtk)
 # CI reads no backtraces with line numbers, and saves the time that debug information takes.
 [ -z "${CI:-}" ] || { tintype_all+=(-debug-info-format none) && tintype_gtk+=(-debug-info-format none); }
+# How a smoke run of the benchmarks and counting instructions build, which so share a build.
+tintype_counted=(--disable-sandbox -c release -Xswiftc -enable-testing ${CI:+-debug-info-format none})
 
 # SwiftPM passes the traits to the compiler in the order of a set, which is another one in each process: everything would be built again.
 export SWIFT_DETERMINISTIC_HASHING=1
