@@ -144,7 +144,7 @@ public final class ImageCache: Sendable {
     /// store.
     package func storeInMemory(_ image: Image, forKey key: ImageKey, since count: RemovalCount? = nil) {
         memory.store(image, forKey: key) {
-            count.map { removals.count(ofSource: key.source).permitsStoreInMemory(since: $0) } ?? true
+            count.map { removals.count(ofSource: key.source).memory.permitsStore(since: $0.memory) } ?? true
         }
     }
 
@@ -153,7 +153,7 @@ public final class ImageCache: Sendable {
         _ entry: DiskCacheEntry, forKey key: ImageKey, since count: RemovalCount? = nil
     ) async throws(ImageError) {
         try await disk?.store(entry, forKey: key) { [removals] in
-            count.map { removals.count(ofSource: key.source).permitsStoreOnDisk(since: $0) } ?? true
+            count.map { removals.count(ofSource: key.source).disk.permitsStore(since: $0.disk) } ?? true
         }
     }
 
