@@ -20,8 +20,6 @@ package struct RemovalCount: Hashable, Sendable {
     package var memory = Layer()
     package var disk = Layer()
 
-    package init() {}
-
     fileprivate mutating func change(_ layers: CacheLayers, _ body: (inout Layer) -> Void) {
         if layers.contains(.memory) { body(&memory) }
         if layers.contains(.disk) { body(&disk) }

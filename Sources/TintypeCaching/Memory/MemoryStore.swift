@@ -97,9 +97,9 @@ struct MemoryStore {
         if let old = slots[key.digest] { remove(entries[old].key) }
         remove(key)
         statistics.stores += 1
-        let deadline = limits.timeToLive.map { Self.sum(now(), $0.inNanoseconds) } ?? Self.forever
+        let deadline = limits.timeToLive.map { now() + min($0.inNanoseconds, .max / 4) } ?? Self.forever
         // Sums stay in range, with as many entries as memory can have.
-        let cost = min(Self.sum(max(0, cost ?? image.memoryCost), Self.cost(of: key)), 1 << 40)
+        let cost = min(max(0, cost ?? image.memoryCost), 1 << 40) + Self.cost(of: key)
         let entry = Entry(key: key, image: image.storage, cost: cost, deadline: deadline)
         if cost <= largestEntry { insert(entry) } else { keepWeakly(entry) }
         noteChange()
@@ -111,11 +111,6 @@ struct MemoryStore {
     private static func cost(of key: ImageKey) -> Int {
         let bytes = key.source.utf8.count + key.variant.description.utf8.count
         return bytes <= longestFreeKey ? 0 : bytes
-    }
-
-    private static func sum<Number: FixedWidthInteger>(_ one: Number, _ other: Number) -> Number {
-        let (sum, overflow) = one.addingReportingOverflow(other)
-        return overflow ? .max : sum
     }
 
     private mutating func insert(_ entry: Entry) {
