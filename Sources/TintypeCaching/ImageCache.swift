@@ -124,10 +124,8 @@ public final class ImageCache: Sendable {
     /// - Parameter layers: the layers, in memory or on disk.
     public func usage(of layers: CacheLayers = .all) async -> CacheUsage {
         var usage = await disk(in: layers)?.usage() ?? CacheUsage()
-        if layers.contains(.memory) {
-            let statistics = memory.statistics
-            usage += CacheUsage(entries: statistics.entries, bytes: statistics.bytes)
-        }
+        let statistics = layers.contains(.memory) ? memory.statistics : CacheStatistics()
+        usage += CacheUsage(entries: statistics.entries, bytes: statistics.bytes)
         return usage
     }
 
@@ -144,7 +142,7 @@ public final class ImageCache: Sendable {
     /// store.
     package func storeInMemory(_ image: Image, forKey key: ImageKey, since count: RemovalCount? = nil) {
         memory.store(image, forKey: key) {
-            count.map { removals.count(ofSource: key.source).permitsStoreInMemory(since: $0) } ?? true
+            count.map { removals.count(ofSource: key.source).memory.permitsStore(since: $0.memory) } ?? true
         }
     }
 
@@ -153,18 +151,8 @@ public final class ImageCache: Sendable {
         _ entry: DiskCacheEntry, forKey key: ImageKey, since count: RemovalCount? = nil
     ) async throws(ImageError) {
         try await disk?.store(entry, forKey: key) { [removals] in
-            count.map { removals.count(ofSource: key.source).permitsStoreOnDisk(since: $0) } ?? true
+            count.map { removals.count(ofSource: key.source).disk.permitsStore(since: $0.disk) } ?? true
         }
-    }
-
-    /// Returns the encoded image under a key.
-    package func entry(forKey key: ImageKey, priority: WorkPriority = WorkPriority()) async -> DiskCacheEntry? {
-        await disk?.entry(forKey: key, priority: priority)
-    }
-
-    /// Returns the variants of a source that are on disk, the original among them.
-    package func variants(ofSource source: String) async -> [ImageVariant] {
-        await disk?.variants(ofSource: source) ?? []
     }
 
     /// Removes a damaged entry from disk. Unlike ``remove(_:from:)``, this doesn't keep loads in progress from storing a better image.

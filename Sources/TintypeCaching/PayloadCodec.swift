@@ -45,15 +45,11 @@ extension DiskStore {
     func encoded(_ entry: DiskCacheEntry) throws(ImageError) -> DiskCacheEntry {
         guard let payloadCodec else { return entry }
         do {
-            var encoded = entry
-            encoded.data = try payloadCodec.encode(entry.data)
-            encoded.extendedData = try entry.extendedData.map(payloadCodec.encode)
-            return encoded
+            return try entry.converted(by: payloadCodec.encode)
         } catch {
-            let reason = "the payload codec \(payloadCodec.identifier) failed: \(error)"
-            note(reason, cause: "encode \(payloadCodec.identifier)")
-            throw ImageError(
-                .cacheWriteFailed, stage: .cache, source: path, reason: reason, underlying: error)
+            throw failure(
+                .cacheWriteFailed, "the payload codec \(payloadCodec.identifier) failed: \(error)",
+                cause: "encode \(payloadCodec.identifier)", underlying: error)
         }
     }
 
@@ -61,15 +57,20 @@ extension DiskStore {
     func decoded(_ entry: DiskCacheEntry) -> DiskCacheEntry? {
         guard let payloadCodec else { return entry }
         do {
-            var decoded = entry
-            decoded.data = try payloadCodec.decode(entry.data)
-            decoded.extendedData = try entry.extendedData.map(payloadCodec.decode)
-            return decoded
+            return try entry.converted(by: payloadCodec.decode)
         } catch {
-            note(
-                "the payload codec \(payloadCodec.identifier) refused an entry of \(path): \(error)",
-                cause: "decode \(payloadCodec.identifier)")
+            let identifier = payloadCodec.identifier
+            note("the payload codec \(identifier) refused an entry of \(path): \(error)", cause: "decode \(identifier)")
             return nil
         }
+    }
+}
+
+extension DiskCacheEntry {
+    fileprivate func converted(by convert: (Data) throws -> Data) throws -> DiskCacheEntry {
+        var entry = self
+        entry.data = try convert(data)
+        entry.extendedData = try extendedData.map(convert)
+        return entry
     }
 }

@@ -3,21 +3,26 @@
 /// A load takes the number when it starts, and stores its image only while the number still permits that. So a removal wins over every
 /// store that started before its end.
 package struct RemovalCount: Hashable, Sendable {
-    package var memory = 0
-    package var disk = 0
-    /// The layers with removals in progress. An entry that a load finds meanwhile may be gone a moment later.
-    package var removing: CacheLayers = []
+    /// The removals from one layer that have started, and those that have ended.
+    package struct Layer: Hashable, Sendable {
+        package var starts: UInt32 = 0
+        package var ends: UInt32 = 0
 
-    package init() {}
+        /// Returns true if an image whose load started at another count may be stored. An entry that a load finds during a removal may be gone
+        /// a moment later.
+        package func permitsStore(since old: Layer) -> Bool { self == old && starts == ends }
 
-    /// Returns true if an image whose load started with another number may be stored in memory.
-    package func permitsStoreInMemory(since count: RemovalCount) -> Bool {
-        memory == count.memory && !removing.contains(.memory)
+        fileprivate static func + (one: Layer, other: Layer) -> Layer {
+            Layer(starts: one.starts &+ other.starts, ends: one.ends &+ other.ends)
+        }
     }
 
-    /// Returns true if an image whose load started with another number may be stored on disk.
-    package func permitsStoreOnDisk(since count: RemovalCount) -> Bool {
-        disk == count.disk && !removing.contains(.disk)
+    package var memory = Layer()
+    package var disk = Layer()
+
+    fileprivate mutating func change(_ layers: CacheLayers, _ body: (inout Layer) -> Void) {
+        if layers.contains(.memory) { body(&memory) }
+        if layers.contains(.disk) { body(&disk) }
     }
 }
 
@@ -27,25 +32,15 @@ package struct RemovalCount: Hashable, Sendable {
 /// Many sources share a counter: once in a while, the removal or the newer bytes of one keep a load of another from storing its image, and
 /// if that load replaces an older image, neither is cached.
 final class RemovalCounts: Sendable {
-    private struct Counter {
-        /// The number of starts and ends.
-        var (memory, disk) = (UInt32(0), UInt32(0))
-        var (memoryRunning, diskRunning) = (Int32(0), Int32(0))
-    }
-
     /// The first one is for removals of everything.
-    private let counters = Lock([Counter](repeating: Counter(), count: 16_384))
+    private let counts = Lock([RemovalCount](repeating: RemovalCount(), count: 16_384))
 
     private static func index(_ source: String?) -> Int { source.map { Int(1 + KeyedHash.hash($0) % 16_383) } ?? 0 }
 
     func count(ofSource source: String) -> RemovalCount {
         let index = Self.index(source)
-        let (one, all) = counters.withLock { ($0[index], $0[0]) }
-        var count = RemovalCount()
-        count.memory = Int(one.memory) + Int(all.memory)
-        count.disk = Int(one.disk) + Int(all.disk)
-        if one.memoryRunning + all.memoryRunning > 0 { count.removing.insert(.memory) }
-        if one.diskRunning + all.diskRunning > 0 { count.removing.insert(.disk) }
+        var (count, all) = counts.withLock { ($0[index], $0[0]) }
+        (count.memory, count.disk) = (count.memory + all.memory, count.disk + all.disk)
         return count
     }
 
@@ -54,20 +49,8 @@ final class RemovalCounts: Sendable {
         source: String?, _ layers: CacheLayers, _ remove: () async throws(ImageError) -> Result
     ) async throws(ImageError) -> Result {
         let index = Self.index(source)
-        func advance(running: Int32) {
-            counters.withLock { counters in
-                if layers.contains(.memory) {
-                    counters[index].memory &+= 1
-                    counters[index].memoryRunning += running
-                }
-                if layers.contains(.disk) {
-                    counters[index].disk &+= 1
-                    counters[index].diskRunning += running
-                }
-            }
-        }
-        advance(running: 1)
-        defer { advance(running: -1) }
+        counts.withLock { $0[index].change(layers) { $0.starts &+= 1 } }
+        defer { counts.withLock { $0[index].change(layers) { $0.ends &+= 1 } } }
         return try await remove()
     }
 }

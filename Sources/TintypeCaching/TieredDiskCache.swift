@@ -71,7 +71,7 @@ public final class TieredDiskCache: DiskCaching {
         for cache in hit.higher where await !cache.contains(key) {
             // If this fails, later lookups still find the entry in its cache.
             try? await cache.store(hit.value, forKey: key) { [removals] in
-                removals.count(ofSource: key.source).permitsStoreOnDisk(since: count)
+                removals.count(ofSource: key.source).disk.permitsStore(since: count.disk)
             }
         }
         return hit.value

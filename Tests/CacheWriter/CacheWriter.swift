@@ -60,7 +60,8 @@ struct CacheWriter {
         let cache = DiskCache(.init(directory: directory, capacity: .gigabytes(1), minimumFreeSpace: 0))
         let damaged = try await cache.verify().damaged.count
         try require(try await cache.verify().damaged.isEmpty, "damaged entries stay")
-        let found = await cache.entries()
+        var found: [DiskCache.Listing] = []
+        for folder in DiskCache.folders { found += await cache.entries(inFolder: folder) }
         for listing in found {
             let entry = await cache.entry(forKey: listing.key)
             try require(entry.map { isWhole($0.data, number(listing.key)) } == true, "\(listing.key) is not whole")

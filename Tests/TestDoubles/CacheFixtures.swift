@@ -38,9 +38,22 @@ extension DiskCache {
             faults: files?.faults, now: { clock.date }, log: log)
     }
 
+    /// The entries of all folders, after everything that was asked for before.
+    func entries() async -> [Listing] {
+        await drain()
+        var entries: [Listing] = []
+        for folder in Self.folders { entries += await self.entries(inFolder: folder) }
+        return entries
+    }
+
     func put(_ data: Data, _ key: ImageKey) async throws {
         try await store(DiskCacheEntry(data: data, created: Date(timeIntervalSince1970: 1_700_000_000)), forKey: key)
     }
+}
+
+extension ImageCache {
+    /// The encoded image under a key.
+    func entry(forKey key: ImageKey) async -> DiskCacheEntry? { await disk?.entry(forKey: key) }
 }
 
 /// A suite that fills a cache in its directory with numbered entries.

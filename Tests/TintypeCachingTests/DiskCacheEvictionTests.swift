@@ -40,12 +40,11 @@ struct DiskCacheEvictionTests {
         for index in 0..<2_100 {
             clock.advance(.milliseconds(1))
             try store.store(entry, forKey: ImageKey(source: "\(index)"))
-            #expect(store.usage.entries == min(index + 1, 2_000))
+            #expect(store.hand.withLock { $0.sizes.total.entries } == min(index + 1, 2_000))
         }
         #expect(store.counters.withLock { $0.evictions } == 100)
         // The oldest eighth of what the hand lists goes, so the latest half is safe.
         for index in 1_050..<2_100 { #expect(store.validName(forKey: ImageKey(source: "\(index)")) != nil) }
-        store.close()
     }
 
     @Test("Entries that were read lately stay, and many were", .capability("CDK-04"))

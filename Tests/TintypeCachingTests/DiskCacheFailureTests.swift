@@ -182,7 +182,7 @@ struct DiskCacheFailureTests {
             let place = path + "/" + EntryName.folderPath(folder)
             try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
             let name = EntryName(source: UInt128(folder) << 120 | 1, variant: 0)
-            let unfinished = name.withPath(writer: writer) { String(cString: $0) }
+            let unfinished = name.unfinishedPath(writer)
             try Data().write(to: URL(fileURLWithPath: "\(path)/\(unfinished)"))
             try Data("x".utf8).write(to: URL(fileURLWithPath: place + "/foreign"))
         }
@@ -204,7 +204,7 @@ struct DiskCacheFailureTests {
         let first = cache()
         try await first.put(someBytes(1), "a")
         await first.close()
-        let trash = "\(path)/trash.\(WriterName())"
+        let trash = "\(path)/trash.\(WriterName().text)"
         try FileManager.default.moveItem(atPath: path + "/entries", toPath: trash)
         let cache = cache()
         #expect(await cache.entry(forKey: "a") == nil)

@@ -54,7 +54,7 @@ struct DiskCacheSafetyTests: DiskCacheSuite {
         try FileManager.default.removeItem(atPath: folder)
         try FileManager.default.createSymbolicLink(atPath: folder, withDestinationPath: outside)
         try FileManager.default.createSymbolicLink(
-            atPath: "\(path)/trash.\(WriterName())", withDestinationPath: outside)
+            atPath: "\(path)/trash.\(WriterName().text)", withDestinationPath: outside)
         let second = DiskCache.temporary(path)
         #expect(await second.entry(forKey: key(1)) == nil)
         #expect(await !second.contains(key(1)))

@@ -98,7 +98,7 @@ struct DiskCacheUpkeepTests: DiskCacheSuite {
         var cache = DiskCache.temporary(path, maximumCount: 100)
         try await fill(cache, 0..<100)
         await cache.close()
-        try directory.write(FolderSizes().encoded(evictionAge: nil), to: "cache/sizes")
+        try directory.write(FolderSizes().encoded, to: "cache/sizes")
         cache = DiskCache.temporary(path, maximumCount: 100)
         try await fill(cache, 100..<190)
         try await cache.removeExpired()

@@ -120,15 +120,14 @@ struct EvictionHandTests {
         for start in stride(from: 0, to: requests.count, by: 20) {
             var process = SimulatedProcess(capacity: 30_000_000, using: &generator)
             if let saved {
-                let found = try #require(FolderSizes.decode(saved))
-                process.hand.restore(found.sizes, evictionAge: found.evictionAge)
+                process.hand.sizes = try #require(FolderSizes(saved))
             }
             for index in start..<start + 20 {
                 let time = Self.start + Int64(index) * 100_000
                 process.request(requests[index].name, size: requests[index].size, in: &directory, at: time)
                 most = max(most, directory.usage.bytes)
             }
-            saved = process.hand.sizes.encoded(evictionAge: process.hand.evictionAge)
+            saved = process.hand.sizes.encoded
         }
         #expect(most <= 30_000_000)
         #expect(try #require(saved).count < 4_096)
@@ -150,8 +149,8 @@ struct EvictionHandTests {
     func wrongSizes() {
         var hand = EvictionHand()
         var wrong = FolderSizes()
-        for folder in 0..<FolderSizes.folders { wrong.set(entries: 1_000, bytes: 1 << 40, of: folder) }
-        hand.restore(wrong, evictionAge: nil)
+        for folder in 0..<FolderSizes.folders { wrong[folder] = CacheUsage(entries: 1_000, bytes: 1 << 40) }
+        hand.sizes = wrong
         let stuck = EvictionHand.Listed(name: EntryName(source: 1, variant: 0), size: 8_192, modified: 0)
         var (listed, tries) = (0, 0)
         while let step = hand.nextStep(toMeet: CacheUsage(), listed: &listed, now: 1) {
@@ -177,11 +176,11 @@ struct EvictionHandTests {
 
     @Test("A damaged file of sizes is none")
     func damagedSizes() {
-        let whole = FolderSizes().encoded(evictionAge: 5)
-        #expect(FolderSizes.decode(whole)?.evictionAge == 5)
-        for count in [0, 7, 16, whole.count - 1] { #expect(FolderSizes.decode(whole.prefix(count)) == nil) }
+        let whole = FolderSizes(evictionAge: 5).encoded
+        #expect(FolderSizes(whole)?.evictionAge == 5)
+        for count in [0, 7, 16, whole.count - 1] { #expect(FolderSizes(whole.prefix(count)) == nil) }
         var marked = whole
         marked[0] ^= 1
-        #expect(FolderSizes.decode(marked) == nil)
+        #expect(FolderSizes(marked) == nil)
     }
 }

@@ -31,7 +31,7 @@ struct EvictionOrderTests {
                 order.room = room
                 model.room = room
             }
-            let before = order.prefersLRU
+            let before = order.comparison.prefersLRU
             if let slot = slots[key] {
                 if Int.random(in: 0..<50, using: &random) == 0 {
                     order.remove(slot)
@@ -54,9 +54,9 @@ struct EvictionOrderTests {
                 }
                 slots[expected] = nil
             }
-            #expect(order.prefersLRU == model.prefersLRU, "step \(step), seed \(seed)")
+            #expect(order.comparison.prefersLRU == model.prefersLRU, "step \(step), seed \(seed)")
             #expect(Set(order.latestFirst) == Set(slots.values), "step \(step), seed \(seed)")
-            if order.prefersLRU != before { changes += 1 }
+            if order.comparison.prefersLRU != before { changes += 1 }
         }
         #expect(changes > 0, "both ways were to be seen, seed \(seed)")
         var count = slots.count
@@ -74,7 +74,7 @@ struct EvictionOrderTests {
         order.policy = .leastRecentlyUsed
         #expect(order.evict(to: Room(bytes: 10)) == slots[2])
         #expect(order.evict(to: Room(bytes: 0)) == slots[0] && order.evict(to: Room(bytes: 0)) == nil)
-        #expect(order.insert(7, bytes: 10) <= 2, "slots are used again, also those of ghosts")
+        #expect(slots.contains(order.insert(7, bytes: 10)), "slots are used again, also those of ghosts")
     }
 
     @Test("Never holds more than the limits, and loses no entry", arguments: [UInt64.random(in: 0 ... .max), 4])

@@ -387,4 +387,7 @@ struct MemoryCacheTests {
 
 extension MemoryCache {
     fileprivate func contains(_ literal: String) -> Bool { contains(ImageKey(source: literal)) }
+
+    /// The number of entries with only a weak reference to their image, including those whose image is gone.
+    fileprivate var evictedCount: Int { state.withLock { $0.evicted.count } }
 }

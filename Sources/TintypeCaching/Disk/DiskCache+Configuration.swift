@@ -110,11 +110,9 @@ extension DiskCache.Configuration {
     /// The configuration with a directory that stays the same when the program changes its working directory, and has no slashes at its end.
     var withAbsoluteDirectory: Self {
         var configuration = self
-        if !directory.isEmpty, !directory.hasPrefix("/") {
-            configuration.directory = "\(FileManager.default.currentDirectoryPath)/\(directory)"
-        }
-        while configuration.directory.count > 1, configuration.directory.hasSuffix("/") {
-            configuration.directory.removeLast()
+        if !directory.isEmpty {
+            let base = directory.hasPrefix("/") ? "" : FileManager.default.currentDirectoryPath
+            configuration.directory = "/" + "\(base)/\(directory)".split(separator: "/").joined(separator: "/")
         }
         return configuration
     }

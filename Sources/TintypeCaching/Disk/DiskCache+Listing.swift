@@ -15,23 +15,19 @@ extension DiskCache {
         package let accessed: Date
         /// The codec that the bytes went through (``PayloadCodec/identifier``), if any.
         package let codec: String?
-        /// The position where the listing continues.
-        package let cursor: String
     }
 
-    /// Returns entries in the order of their files' names, without their images. Entries that are stored meanwhile may be left out.
-    /// - Parameters:
-    ///   - cursor: the ``Listing/cursor`` of the last entry that is known already; empty to start.
-    ///   - limit: the largest number of entries to return.
-    package func entries(after cursor: String = "", limit: Int = 1_000) async -> [Listing] {
-        await drain()
-        return (try? await perform(on: upkeep) { store in store.listings(after: cursor, limit: limit) }) ?? []
+    /// The numbers of the folders that entries are in.
+    package static let folders = 0..<EntryName.folders
+
+    /// Returns the entries of a folder, in the order of their files' names. Entries that are stored meanwhile may be left out.
+    package func entries(inFolder folder: Int) async -> [Listing] {
+        (try? await perform(on: upkeep) { store in store.listings(inFolder: folder) }) ?? []
     }
 
     /// Returns the entries of a source, its original and its variants.
     package func entries(ofSource source: String) async -> [Listing] {
-        await drain()
-        return (try? await perform(on: reads) { store in store.listings(ofSource: source) }) ?? []
+        (try? await inOrder(EntryName(source: source)) { store in store.listings(ofSource: source) }) ?? []
     }
 
     public func variants(ofSource source: String) async -> [ImageVariant] {
@@ -47,10 +43,9 @@ extension DiskCache {
     /// read, and is gone when the entry is. Waits until all earlier stores are on disk. Does not count as use.
     /// - Parameter key: the key.
     public func path(forKey key: ImageKey) async -> String? {
-        let path = try? await inOrder(EntryName(key)) { store -> String? in
+        try? await inOrder(EntryName(key)) { store in
             store.validName(forKey: key).map { "\(store.path)/\($0.path)" }
         }
-        return path ?? nil
     }
 
     /// Reads every entry, and discards damaged entries.
@@ -75,33 +70,26 @@ extension DiskCache {
 }
 
 extension DiskStore {
-    func listings(after cursor: String, limit: Int) -> [DiskCache.Listing] {
-        guard let directory = openDirectory() else { return [] }
-        var listings: [DiskCache.Listing] = []
-        for folder in (EntryName(cursor)?.folder ?? 0)..<EntryName.folders where listings.count < limit {
-            let names = ((try? directory.names(inFolder: folder)) ?? []).sorted { $0.text < $1.text }
-            for name in names where name.text > cursor && listings.count < limit {
-                if let listing = listing(name, in: directory) { listings.append(listing) }
-            }
-        }
-        return listings
+    func listings(inFolder folder: Int) -> [DiskCache.Listing] {
+        guard let directory = try? existingDirectory() else { return [] }
+        return ((try? directory.names(inFolder: folder)) ?? []).sorted().compactMap { listing($0, in: directory) }
     }
 
     func listings(ofSource source: String) -> [DiskCache.Listing] {
-        guard let directory = openDirectory(), let names = try? names(ofSource: source, in: directory) else {
-            return []
-        }
-        return names.compactMap { listing($0, of: source, in: directory) }.sorted { $0.cursor < $1.cursor }
+        guard let directory = try? existingDirectory() else { return [] }
+        let names = (try? directory.names(ofSource: source)) ?? []
+        return names.sorted().compactMap { listing($0, of: source, in: directory) }
     }
 
     /// - Parameter source: the source whose entries are listed; `nil` for any.
-    private func listing(_ name: EntryName, of source: String? = nil, in directory: OpenDirectory) -> DiskCache.Listing?
-    {
+    private func listing(
+        _ name: EntryName, of source: String? = nil, in directory: OpenDirectory
+    ) -> DiskCache.Listing? {
         guard let (description, status) = directory.description(of: name) else { return nil }
         let key = description.key
         if let source, !description.belongs(to: ImageKey(source: source, variant: key.variant)) { return nil }
         return DiskCache.Listing(
             key: key, entry: description.entry, bytes: description.payloadSize, fileBytes: status.allocatedSize,
-            accessed: Date(cacheTime: status.modified), codec: description.codec, cursor: name.text)
+            accessed: Date(cacheTime: status.modified), codec: description.codec)
     }
 }

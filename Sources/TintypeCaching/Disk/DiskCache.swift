@@ -29,13 +29,8 @@ public final class DiskCache: DiskCaching {
     let order = OperationOrder()
     /// The time after which a process that stores writes the sizes for others, and looks for its directory again.
     private static let saveInterval = Duration.seconds(60)
-    private let background = Lock(Background())
-
     /// The work in the background.
-    private struct Background {
-        var hasTimer = false
-        var maintenance: Task<Void, Never>?
-    }
+    private let background = Lock((hasTimer: false, maintenance: Task<Void, Never>?.none))
 
     /// Creates a cache. No file is touched: the directory is made when the first entry is stored.
     /// - Parameters:
@@ -67,10 +62,9 @@ public final class DiskCache: DiskCaching {
         get { store.limits.withLock { $0 } }
         set {
             store.limits.withLock { limits in
-                let old = limits
+                let (directory, codec) = (limits.directory, limits.payloadCodec)
                 limits = newValue
-                limits.directory = old.directory
-                limits.payloadCodec = old.payloadCodec
+                (limits.directory, limits.payloadCodec) = (directory, codec)
             }
         }
     }
@@ -79,7 +73,7 @@ public final class DiskCache: DiskCaching {
 
     public func entry(forKey key: ImageKey, priority: WorkPriority) async -> DiskCacheEntry? {
         var found = order.entry(forKey: key)
-        if let expires = found?.expires, expires <= store.date { found = nil }
+        if let expires = found?.expires, expires.cacheTime <= store.time { found = nil }
         if found == nil {
             var lookup = store.lookUp(key, atOnce: DiskStore.largestReadAtOnce)
             if case .unknown = lookup {
@@ -97,18 +91,12 @@ public final class DiskCache: DiskCaching {
             if found == nil { counters.misses += 1 } else { counters.hits += 1 }
         }
         guard found == nil, store.searchPlaces.withLock({ !$0.isEmpty }) else { return found }
-        let searched = try? await perform(on: reads, priority: priority) { store in store.searchedEntry(forKey: key) }
-        return searched ?? nil
+        return try? await perform(on: reads, priority: priority) { store in store.searchedEntry(forKey: key) }
     }
 
     /// Removes a file that a read found to be damaged or expired, after the operations on its source that have begun.
     func removeLater(_ stale: StaleFile) {
-        let ticket = order.begin(stale.name)
-        Task {
-            defer { order.end(ticket) }
-            _ = await order.turn(of: ticket)
-            _ = try? await perform(on: writes) { store in store.remove(stale) }
-        }
+        Task.immediate { _ = try? await inOrder(stale.name) { store in store.remove(stale) } }
     }
 
     public func contains(_ key: ImageKey) async -> Bool {
@@ -135,13 +123,15 @@ public final class DiskCache: DiskCaching {
 
     @discardableResult public func remove(_ key: ImageKey) async throws(ImageError) -> Bool {
         order.cancel { $0 == key }
-        return try await inOrder(EntryName(key)) { store throws(ImageError) in try store.remove(key) }
+        return try await inOrder(EntryName(key)) { store throws(ImageError) in
+            try store.remove { _ in [EntryName(key)] } > 0
+        }
     }
 
     @discardableResult public func removeAll(ofSource source: String) async throws(ImageError) -> Int {
         order.cancel { $0.source == source }
         return try await inOrder(EntryName(source: source)) { store throws(ImageError) in
-            try store.removeAll(ofSource: source)
+            try store.remove { directory throws(FileError) in try directory.names(ofSource: source) }
         }
     }
 
@@ -150,7 +140,7 @@ public final class DiskCache: DiskCaching {
     public func removeAll() async throws(ImageError) {
         order.cancel { _ in true }
         try await inOrder(nil) { store throws(ImageError) in try store.removeAll() }
-        while try await uncancelled(on: upkeep, { store in store.emptyTrash(limit: 500) }) {}
+        while try await uncancelled(on: upkeep, { store in store.emptyTrash() }) {}
     }
 
     /// Removes entries that have expired, and those that exceed limits that were lowered, and looks for files that a crash left behind.
@@ -185,15 +175,17 @@ public final class DiskCache: DiskCaching {
     /// knows them: as it last saw each folder, and what it stored and removed since.
     public var statistics: CacheStatistics {
         var statistics = store.counters.withLock { $0 }
-        (statistics.entries, statistics.bytes) = (store.usage.entries, store.usage.bytes)
+        let total = store.hand.withLock { $0.sizes.total }
+        (statistics.entries, statistics.bytes) = (total.entries, total.bytes)
         return statistics
     }
 
     // MARK: Queues
 
+    typealias Work<Result> = @Sendable (DiskStore) throws(ImageError) -> Result
+
     func perform<Result: Sendable>(
-        on queue: WorkQueue, priority: WorkPriority? = nil,
-        _ body: @escaping @Sendable (DiskStore) throws(ImageError) -> Result
+        on queue: WorkQueue, priority: WorkPriority? = nil, _ body: @escaping Work<Result>
     ) async throws(ImageError) -> Result {
         try await queue.perform(priority: priority) { [store] _ throws(ImageError) in try body(store) }
     }
@@ -201,7 +193,7 @@ public final class DiskCache: DiskCaching {
     /// Runs work on the files of a source, or on all files for `nil`, after what was asked for before, even if the calling task is
     /// canceled.
     func inOrder<Result: Sendable>(
-        _ name: EntryName?, _ body: @escaping @Sendable (DiskStore) throws(ImageError) -> Result
+        _ name: EntryName?, _ body: @escaping Work<Result>
     ) async throws(ImageError) -> Result {
         let ticket = order.begin(name)
         defer { order.end(ticket) }
@@ -211,24 +203,18 @@ public final class DiskCache: DiskCaching {
 
     /// Runs work to its end, even if the calling task is canceled.
     private func uncancelled<Result: Sendable>(
-        on queue: WorkQueue, _ body: @escaping @Sendable (DiskStore) throws(ImageError) -> Result
+        on queue: WorkQueue, _ body: @escaping Work<Result>
     ) async throws(ImageError) -> Result {
-        let task = Task.immediateDetached { [store] () -> Swift.Result<Result, ImageError> in
-            do throws(ImageError) {
-                return .success(try await queue.perform { _ throws(ImageError) in try body(store) })
-            } catch {
-                return .failure(error)
+        let task = Task.immediateDetached { [store] in
+            await Swift.Result { () async throws(ImageError) in
+                try await queue.perform { _ throws(ImageError) in try body(store) }
             }
         }
         return try await task.value.get()
     }
 
     /// Waits for the stores and removals that began before, and for the removals of what reads found to be damaged.
-    func drain() async {
-        let ticket = order.begin(nil)
-        _ = await order.turn(of: ticket)
-        order.end(ticket)
-    }
+    func drain() async { _ = try? await inOrder(nil) { _ in } }
 
     // MARK: In the background
 
@@ -264,20 +250,18 @@ public final class DiskCache: DiskCaching {
 
     /// Learns how full the cache is if no process has noted it, and removes what crashes left behind, in slices.
     func maintain() async {
-        func perform<Result: Sendable>(
-            _ body: @escaping @Sendable (DiskStore) -> Result
-        ) async throws(ImageError) -> Result {
-            try await self.perform(on: upkeep, priority: WorkPriority(.veryLow), body)
-        }
+        let priority = WorkPriority(.veryLow)
         do throws(ImageError) {
             if !store.hand.withLock({ $0.areSizesKnown }) {
-                for folder in 0..<EntryName.folders { try await perform { store in store.look(folder: folder) } }
-                try await perform { store in
+                for folder in 0..<EntryName.folders {
+                    try await perform(on: upkeep, priority: priority) { store in store.look(folder: folder) }
+                }
+                try await perform(on: upkeep, priority: priority) { store in
                     store.hand.withLock { $0.areSizesKnown = true }
                     if let directory = store.preparedDirectory { store.evict(in: directory) }
                 }
             }
-            while try await perform({ store in store.emptyTrash(limit: 500) }) {}
+            while try await perform(on: upkeep, priority: priority, { store in store.emptyTrash() }) {}
         } catch {
             // Logged already; the next process tries again.
         }
@@ -287,6 +271,8 @@ public final class DiskCache: DiskCaching {
     public func close() async {
         await background.withLock { $0.maintenance }?.value
         await flush()
-        _ = try? await uncancelled(on: upkeep) { store in store.close() }
+        _ = try? await uncancelled(on: upkeep) { store in
+            if let open = store.directory.withLock({ $0 }) { store.forget(open) }
+        }
     }
 }

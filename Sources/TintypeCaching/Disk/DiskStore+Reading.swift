@@ -29,8 +29,10 @@ extension DiskStore {
     /// - Parameter limit: the largest file to read on this thread. What is larger, or would have to wait for the disk or a codec, is
     ///   ``DiskLookup/unknown``. `nil` to read any, and to wait.
     func lookUp(_ key: ImageKey, atOnce limit: Int?) -> DiskLookup {
-        let open = limit == nil ? openDirectory() : directory.withLock { $0 }
-        guard let directory = open else { return limit == nil || hasCertainlyNoDirectory ? .none : .unknown }
+        let open = limit == nil ? try? existingDirectory() : directory.withLock { $0 }
+        guard let directory = open else {
+            return limit == nil || OpenDirectory.isMissing(path, faults: faults) ? .none : .unknown
+        }
         let name = EntryName(key)
         do throws(FileError) {
             let file = try directory.read(
@@ -50,11 +52,11 @@ extension DiskStore {
                 let aging = Aging(self)
                 if aging.isExpired(description, modified: status.modified) { return stale(isDamaged: false) }
                 guard let decoded = decoded(description.entry(with: data)) else { return stale(isDamaged: true) }
-                // A time in the future is renewed, too: the hand takes it for the oldest.
-                let age = aging.time - status.modified
-                let isOld =
-                    age < -EvictionHand.clockTolerance || age >= aging.tolerance(idleLifetime: decoded.idleLifetime)
-                if isOld, directory.reasonAgainstWriting == nil { directory.setTime(aging.time, of: name) }
+                if aging.isRenewalDue(status.modified, idleLifetime: decoded.idleLifetime),
+                    directory.reasonAgainstWriting == nil
+                {
+                    directory.setTime(aging.time, of: name.path)
+                }
                 return .found(decoded)
             }
         } catch {
@@ -67,25 +69,19 @@ extension DiskStore {
     /// The name of the valid entry under a key.
     func validName(forKey key: ImageKey) -> EntryName? {
         let name = EntryName(key)
-        guard let (description, status) = openDirectory()?.description(of: name), description.belongs(to: key),
-            description.codec == payloadCodec?.identifier,
+        guard let (description, status) = (try? existingDirectory())?.description(of: name),
+            description.belongs(to: key), description.codec == payloadCodec?.identifier,
             !Aging(self).isExpired(description, modified: status.modified)
         else { return nil }
         return name
     }
 
-    /// The names of all entries of a source: the source's folder knows them all.
-    func names(ofSource source: String, in directory: OpenDirectory) throws(FileError) -> [EntryName] {
-        let original = EntryName(source: source)
-        return try directory.names(inFolder: original.folder, ofSource: original.source)
-    }
-
     /// Reads all files of a folder completely.
     func verify(folder: Int) -> (checked: CacheUsage, damaged: [(StaleFile, ImageKey)]) {
         var (checked, damaged) = (CacheUsage(), [(StaleFile, ImageKey)]())
-        guard let directory = openDirectory() else { return (checked, damaged) }
+        guard let directory = try? existingDirectory() else { return (checked, damaged) }
         for name in (try? directory.names(inFolder: folder)) ?? [] {
-            guard let (_, status, contents) = (try? directory.read(name, for: nil)) ?? nil else { continue }
+            guard let (_, status, contents) = try? directory.read(name, for: nil) else { continue }
             checked += CacheUsage(entries: 1, bytes: status.allocatedSize)
             guard case .damaged = contents else { continue }
             let key = directory.description(of: name)?.0.key ?? ImageKey(source: name.path)
@@ -100,48 +96,40 @@ struct Aging {
     let expiry: DiskCache.Configuration.Expiry
     /// The present, in microseconds since 1970.
     let time: Int64
-    private let maximumAge: Duration?
+    /// The time at which and before which entries are too old; `nil` if no age is.
+    let bound: Int64?
     private let renewalAge: Int64
 
-    init(_ store: DiskStore) {
+    init(_ store: DiskStore, sweeping: Bool = false) {
+        let (maximumAge, expiry) = store.limits.withLock { ($0.maximumAge, $0.expiry) }
+        let time = store.time
+        // With an age of zero, entries live until the next sweep.
+        bound = maximumAge.flatMap { $0 > .zero || $0 == .zero && sweeping ? time - $0.cacheTime : nil }
+        (self.expiry, self.time) = (expiry, time)
         renewalAge = store.renewalAge.load(ordering: .relaxed)
-        (maximumAge, expiry) = store.limits.withLock { ($0.maximumAge, $0.expiry) }
-        time = store.time
     }
 
     /// Returns true if an entry has expired.
     /// - Parameter modified: the time of the file, its last use.
-    func isExpired(_ description: EntryFile.Description, modified: Int64, sweeping: Bool = false) -> Bool {
+    func isExpired(_ description: EntryFile.Description, modified: Int64) -> Bool {
         let entry = description.entry
         if let expires = entry.expires, expires.cacheTime <= time { return true }
         // A time in the future counts as now.
         let used = min(time, modified)
-        if let lifetime = entry.idleLifetime, Self.isOld(used, time - lifetime.cacheTime) { return true }
-        guard let bound = bound(sweeping: sweeping) else { return false }
+        if let lifetime = entry.idleLifetime, used <= time - lifetime.cacheTime { return true }
+        guard let bound else { return false }
         switch expiry {
         case .byCreation: return entry.created.cacheTime <= bound
-        case .byModification: return Self.isOld(description.stored, bound)
-        case .byAccess: return Self.isOld(used, bound)
+        case .byModification: return description.stored <= bound
+        case .byAccess: return used <= bound
         }
     }
 
-    /// The time at which and before which entries are too old; `nil` if no age is.
-    func bound(sweeping: Bool) -> Int64? {
-        guard let maximumAge, maximumAge >= .zero else { return nil }
-        // With an age of zero, entries live until the next sweep.
-        return maximumAge == .zero && !sweeping ? nil : time - maximumAge.cacheTime
-    }
-
-    /// Returns true if a time is not after the bound, to the millisecond: entries that are stored at the same time have different times.
-    static func isOld(_ time: Int64, _ bound: Int64) -> Bool { time / 1_000 <= bound / 1_000 }
-
-    /// The microseconds by which the time of a file may be earlier than the last use: an eighth of the age at which entries go.
-    func tolerance(idleLifetime: Duration?) -> Int64 {
-        var tolerance = renewalAge
-        if let idleLifetime { tolerance = min(tolerance, idleLifetime.cacheTime / 8) }
-        if expiry == .byAccess, let maximumAge, maximumAge > .zero {
-            tolerance = min(tolerance, maximumAge.cacheTime / 8)
-        }
-        return tolerance
+    /// Returns true if a use renews the time of a file: if it is earlier by an eighth of the age at which entries go, or in the future,
+    /// which the hand takes for the oldest.
+    func isRenewalDue(_ modified: Int64, idleLifetime: Duration?) -> Bool {
+        let expiryAge = expiry == .byAccess ? bound.map { time - $0 } : nil
+        let tolerance = min(renewalAge, min(idleLifetime?.cacheTime ?? .max, expiryAge ?? .max) / 8)
+        return !(-EvictionHand.clockTolerance..<tolerance).contains(time - modified)
     }
 }

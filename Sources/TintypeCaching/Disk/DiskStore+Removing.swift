@@ -2,14 +2,9 @@ internal import FoundationEssentials
 
 /// Removing entries, and clearing.
 extension DiskStore {
-    func remove(_ key: ImageKey) throws(ImageError) -> Bool { try removeEntries { _ in [EntryName(key)] } > 0 }
-
+    /// Removes the entries that a closure names.
     /// - Returns: the number of entries that there were.
-    func removeAll(ofSource source: String) throws(ImageError) -> Int {
-        try removeEntries { directory throws(FileError) in try names(ofSource: source, in: directory) }
-    }
-
-    private func removeEntries(_ names: (OpenDirectory) throws(FileError) -> [EntryName]) throws(ImageError) -> Int {
+    func remove(_ names: (OpenDirectory) throws(FileError) -> [EntryName]) throws(ImageError) -> Int {
         guard let directory = try directoryForRemoving() else { return 0 }
         do throws(FileError) {
             var count = 0
@@ -37,7 +32,7 @@ extension DiskStore {
 
     /// Removes a file that reading found to be damaged or expired.
     func remove(_ stale: StaleFile) {
-        guard let directory = openDirectory(), directory.reasonAgainstWriting == nil,
+        guard let directory = try? existingDirectory(), directory.reasonAgainstWriting == nil,
             (try? remove(stale.name, in: directory, where: { $0.isSameFile(as: stale.status) })) != nil
         else { return }
         if stale.isDamaged { counters.withLock { $0.corruptions += 1 } }
@@ -45,11 +40,11 @@ extension DiskStore {
 
     /// Removes the entries of a folder that have expired.
     func removeExpired(inFolder folder: Int, of directory: OpenDirectory) -> CacheUsage {
-        let aging = Aging(self)
+        let aging = Aging(self, sweeping: true)
         var sweep = CacheUsage()
         for name in (try? directory.names(inFolder: folder)) ?? [] {
             guard let (description, status) = directory.description(of: name),
-                aging.isExpired(description, modified: status.modified, sweeping: true),
+                aging.isExpired(description, modified: status.modified),
                 (try? remove(name, in: directory) { $0.isSameFile(as: status) }) != nil
             else { continue }
             sweep += CacheUsage(entries: 1, bytes: status.allocatedSize)
@@ -64,11 +59,11 @@ extension DiskStore {
     /// them in.
     private static let trash = "trash."
 
-    /// Takes all entries away from all readers at once; ``emptyTrash(limit:)`` removes the files.
+    /// Takes all entries away from all readers at once; ``emptyTrash()`` removes the files.
     func removeAll() throws(ImageError) {
         guard let directory = try directoryForRemoving() else { return }
         do throws(FileError) {
-            try directory.rename(EntryName.root, to: "\(Self.trash)\(WriterName())")
+            try directory.rename(EntryName.root, to: "\(Self.trash)\(WriterName().text)")
         } catch {
             // Another process has just cleared it.
             guard error.isMissing else { throw failure(error, .cacheWriteFailed) }
@@ -78,40 +73,39 @@ extension DiskStore {
         forget(directory)
     }
 
-    /// Removes up to `limit` files of what was cleared, and what a crash left beside the entries; true if more may be left. Files that the
-    /// cache has not named stay there.
-    func emptyTrash(limit: Int) -> Bool {
-        guard let directory = openDirectory(), directory.reasonAgainstWriting == nil else { return false }
-        var left = limit
-        let bound = time - Self.leftoverAge
+    /// Removes a part of what was cleared, and what a crash left beside the entries; true if more may be left. Files that the cache has not
+    /// named stay there.
+    func emptyTrash() -> Bool {
+        guard let directory = try? existingDirectory(), directory.reasonAgainstWriting == nil else { return false }
         for name in (try? directory.list(".")) ?? [] {
             // The writer's name is at the end.
             guard let period = name.lastIndex(of: "."), WriterName.isValid(String(name[period...].dropFirst())) else {
                 continue
             }
             switch name[...period] {
-            case "\(Self.sizesFile).": _ = try? directory.remove(name) { $0.modified < bound }
-            case Self.trash[...]: if !emptyTrash(name, in: directory, &left) { return true }
+            case "\(Self.sizesFile).": _ = try? directory.remove(name) { $0.modified < time - Self.leftoverAge }
+            case Self.trash[...]: if emptyTrash(name, in: directory) { return true }
             default: break
             }
         }
         return false
     }
 
-    /// - Returns: false if files may be left.
-    private func emptyTrash(_ tree: String, in directory: OpenDirectory, _ left: inout Int) -> Bool {
+    /// - Returns: true if files may be left.
+    private func emptyTrash(_ tree: String, in directory: OpenDirectory) -> Bool {
+        var removed = 0
         for folder in (try? directory.list(tree)) ?? [] where EntryName.isFolder(folder) {
             let path = "\(tree)/\(folder)"
             for file in (try? directory.list(path)) ?? [] where EntryName(file) != nil || WriterName.isUnfinished(file)
             {
-                guard left > 0 else { return false }
-                // One that can't be removed doesn't count, so that the caller doesn't try for ever.
-                if (try? directory.remove("\(path)/\(file)")) != nil { left -= 1 }
+                if (try? directory.remove("\(path)/\(file)")) != nil { removed += 1 }
             }
             try? directory.removeDirectory(path)
+            // Files that can't be removed don't count, so that the caller doesn't try for ever.
+            if removed >= 500 { return true }
         }
         try? directory.remove("\(tree)/.tintype")
         try? directory.removeDirectory(tree)
-        return true
+        return false
     }
 }

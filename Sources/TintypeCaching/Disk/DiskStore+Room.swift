@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import Glibc
 internal import Synchronization
 
 /// The sizes of the folders, and making room: the work on files that the ``EvictionHand`` asks for.
@@ -14,27 +15,28 @@ extension DiskStore {
     /// - Parameter mayRemove: false to look only.
     func look(_ visit: EvictionHand.Visit, in directory: OpenDirectory, mayRemove: Bool = true) {
         let aging = Aging(self)
-        let bound = aging.expiry == .byAccess ? aging.bound(sweeping: false) : nil
+        let bound = aging.expiry == .byAccess ? aging.bound : nil
         let path = EntryName.folderPath(visit.folder)
         var entries: [EvictionHand.Listed] = []
         var leftovers: [(path: String, modified: Int64)] = []
-        do throws(FileError) {
-            try directory.forEachFile(in: path) { file, status in
-                let isLeftover: Bool
-                if let name = EntryName(file) {
-                    isLeftover = bound.map { Aging.isOld(status.modified, $0) } ?? false
-                    if !isLeftover || !mayRemove {
-                        entries.append(.init(name: name, size: status.allocatedSize, modified: status.modified))
-                    }
-                } else {
-                    isLeftover = status.modified < aging.time - Self.leftoverAge && WriterName.isUnfinished(file)
+        let isListed: Void? = try? directory.forEachName(in: path) { folder, file, type in
+            // Not every file system tells the type.
+            guard type == Int(DT_REG) || type == Int(DT_UNKNOWN), let status = FileStatus(of: file, in: folder),
+                status.isRegular
+            else { return }
+            let isLeftover: Bool
+            if let name = EntryName(file) {
+                isLeftover = bound.map { status.modified <= $0 } ?? false
+                if !isLeftover || !mayRemove {
+                    entries.append(.init(name: name, size: status.allocatedSize, modified: status.modified))
                 }
-                if isLeftover, mayRemove { leftovers.append(("\(path)/\(String(cString: file))", status.modified)) }
+            } else {
+                isLeftover = status.modified < aging.time - Self.leftoverAge && WriterName.isUnfinished(file)
             }
-        } catch {
-            // A folder that can't be read is not an empty one.
-            guard error.isMissing else { return }
+            if isLeftover, mayRemove { leftovers.append(("\(path)/\(String(cString: file))", status.modified)) }
         }
+        // A folder that can't be read is not an empty one.
+        guard isListed != nil else { return }
         for file in leftovers { _ = try? directory.remove(file.path) { $0.modified == file.modified } }
         hand.withLock { $0.noteListing(entries, of: visit, now: aging.time) }
     }
@@ -46,7 +48,7 @@ extension DiskStore {
 
     /// The totals after all folders were listed, so that all sizes are right.
     func countedUsage() -> CacheUsage {
-        guard let directory = openDirectory() else { return CacheUsage() }
+        guard let directory = try? existingDirectory() else { return CacheUsage() }
         for folder in 0..<EntryName.folders {
             look(hand.withLock { $0.visit(folder) }, in: directory, mayRemove: false)
         }
@@ -72,48 +74,40 @@ extension DiskStore {
             let target = evicted.bytes < bytes ? CacheUsage(entries: -1, bytes: -1) : limits
             switch hand.withLock({ $0.nextStep(toMeet: target, listed: &listed, now: time) }) {
             case nil:
-                if evicted.entries > 0 { counters.withLock { $0.evictions += evicted.entries } }
+                if evicted.entries > 0 {
+                    counters.withLock { $0.evictions += evicted.entries }
+                    noteRenewalAge()
+                }
                 return evicted
             case .list(let visit): look(visit, in: directory)
             case .evict(let entry):
-                var (isRemoved, isRemovable) = (false, true)
                 do throws(FileError) {
-                    isRemoved = try directory.remove(entry.name.path) { $0.modified == entry.modified } != nil
+                    guard try directory.remove(entry.name.path, where: { $0.modified == entry.modified }) != nil else {
+                        hand.withLock { $0.noteFailedEviction(of: entry) }
+                        continue
+                    }
+                    listed = 0
+                    hand.withLock { $0.noteEviction(of: entry, now: time) }
+                    evicted += CacheUsage(entries: 1, bytes: entry.size)
                 } catch {
-                    isRemovable = error.isMissing
+                    hand.withLock { $0.noteFailedEviction(of: entry, isRemovable: error.isMissing) }
                 }
-                guard isRemoved else {
-                    hand.withLock { $0.noteFailedEviction(of: entry, isRemovable: isRemovable) }
-                    continue
-                }
-                listed = 0
-                changeHand { $0.noteEviction(of: entry, now: time) }
-                evicted += CacheUsage(entries: 1, bytes: entry.size)
             }
         }
     }
 
-    /// Changes the hand in a way that may change the age from which uses are noted.
-    private func changeHand(_ body: (inout EvictionHand) -> Void) {
-        let age = hand.withLock { hand in
-            body(&hand)
-            return hand.renewalAge
-        }
-        renewalAge.store(age, ordering: .relaxed)
-    }
+    private func noteRenewalAge() { renewalAge.store(hand.withLock { $0.renewalAge }, ordering: .relaxed) }
 
     /// Evicts entries until a file leaves the volume as much free space as the configuration asks for.
     func keepFree(_ space: ByteCount, after size: Int, in directory: OpenDirectory) throws(ImageError) {
-        func missing() -> Int? {
-            guard space.bytes > 0, let free = directory.freeSpace, free - size < space.bytes else { return nil }
-            return space.bytes - max(0, free - size)
-        }
-        guard let needed = missing() else { return }
+        func missing() -> Int { directory.freeSpace.map { space.bytes - max(0, $0 - size) } ?? 0 }
+        let needed = space.bytes > 0 ? missing() : 0
+        guard needed > 0 else { return }
         evict(in: directory, freeing: needed)
-        guard missing() != nil, let free = directory.freeSpace else { return }
-        let reason = "the volume has \(ByteCount(free)) left, but \(space) must stay free"
-        note("\(path): \(reason)", cause: "free space")
-        throw ImageError(.cacheWriteFailed, stage: .cache, source: path, reason: reason)
+        guard missing() > 0, let free = directory.freeSpace else { return }
+        throw failure(
+            .cacheWriteFailed, "the volume has \(ByteCount(free)) left, but \(space) must stay free",
+            cause: "free space")
     }
 
     // MARK: The file of the sizes
@@ -121,21 +115,20 @@ extension DiskStore {
     /// Reads the sizes that another process saw, unless this process knows them.
     func restoreSizes(in directory: OpenDirectory) {
         guard !hand.withLock({ $0.areSizesKnown }) else { return }
-        let saved = ((try? directory.read(Self.sizesFile)) ?? nil).flatMap { FolderSizes.decode($0.data) }
+        let saved = (try? directory.read(Self.sizesFile)).flatMap { FolderSizes($0.data) }
         // Nothing to look for in a cache that was just made.
         let isNew = (try? directory.list(EntryName.root))?.allSatisfy { !EntryName.isFolder($0) } == true
-        changeHand { hand in
-            if let saved { hand.restore(saved.sizes, evictionAge: saved.evictionAge) } else { hand.noteClearing() }
+        hand.withLock { hand in
+            if let saved { hand.sizes = saved } else { hand.noteClearing() }
             hand.areSizesKnown = saved != nil || isNew
         }
+        noteRenewalAge()
     }
 
     /// Writes the sizes for the next process. A failure doesn't matter: they may be lost, late, or wrong.
     func saveSizes() {
-        let data = hand.withLock { $0.areSizesKnown ? $0.sizes.encoded(evictionAge: $0.evictionAge) : nil }
+        let data = hand.withLock { $0.areSizesKnown ? $0.sizes.encoded : nil }
         guard let data, let directory = preparedDirectory else { return }
-        let unfinished = "\(Self.sizesFile).\(writer)"
-        guard (try? directory.write(data, to: unfinished)) != nil else { return }
-        if (try? directory.rename(unfinished, to: Self.sizesFile)) == nil { try? directory.remove(unfinished) }
+        _ = try? directory.write([data], to: Self.sizesFile, unfinished: "\(Self.sizesFile).\(writer.text)")
     }
 }

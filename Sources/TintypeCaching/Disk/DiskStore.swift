@@ -24,10 +24,8 @@ final class DiskStore: Sendable {
     let directory = Lock<OpenDirectory?>(nil)
     /// For the thread that prepares the directory.
     private let preparation = Lock(())
-    /// The time of the latest store, in microseconds since 1970.
-    private let lastStore = Lock(Int64.min)
     private let now: @Sendable () -> Date
-    private let faults: FileFaults?
+    let faults: FileFaults?
     private let log: @Sendable (String) -> Void
     private let loggedCauses = Lock(Set<String>())
 
@@ -39,24 +37,13 @@ final class DiskStore: Sendable {
         (self.faults, self.now, self.log) = (faults, now, log)
     }
 
-    var date: Date { now() }
-
     /// The present, in microseconds since 1970.
     var time: Int64 { now().cacheTime }
 
-    /// The totals as this process knows them.
-    var usage: CacheUsage { hand.withLock { $0.sizes.total } }
-
     // MARK: The directory
 
-    /// True if the kernel knows without looking that there is no directory.
-    var hasCertainlyNoDirectory: Bool { OpenDirectory.isMissing(path, faults: faults) }
-
-    /// The directory for reading; `nil` if there is none, or it can't be read, which is logged.
-    func openDirectory() -> OpenDirectory? { try? existingDirectory() }
-
-    /// The directory; `nil` only if there is certainly none.
-    /// - Throws: ``ImageError/Code/cacheUnavailable``
+    /// The directory for reading; `nil` only if there is certainly none.
+    /// - Throws: ``ImageError/Code/cacheUnavailable``, which is logged.
     func existingDirectory() throws(ImageError) -> OpenDirectory? {
         if let open = directory.withLock({ $0 }), !open.isRemoved { return open }
         do throws(FileError) {
@@ -98,8 +85,8 @@ final class DiskStore: Sendable {
                 throw failure(error, .cacheUnavailable)
             }
             if !isOurs {
-                throw unavailable(
-                    reason ?? "its folder `entries` belongs to another program; use another directory")
+                let reason = reason ?? "its folder `entries` belongs to another program; use another directory"
+                throw failure(.cacheUnavailable, reason, cause: reason)
             }
             tag(opened)
             restoreSizes(in: opened)
@@ -110,18 +97,12 @@ final class DiskStore: Sendable {
     }
 
     var preparedDirectory: OpenDirectory? {
-        guard let known = directory.withLock({ $0 }), known.isPrepared.load(ordering: .acquiring) else { return nil }
-        return known
+        directory.withLock { $0 }.flatMap { $0.isPrepared.load(ordering: .acquiring) ? $0 : nil }
     }
 
     /// Lets the next store open and prepare the directory again.
     func forget(_ old: OpenDirectory) {
-        let isKnown = directory.withLock { known in
-            guard known === old else { return false }
-            known = nil
-            return true
-        }
-        if isKnown { hand.withLock { $0.areSizesKnown = false } }
+        if directory.withLock({ $0 === old && $0.take() != nil }) { hand.withLock { $0.areSizesKnown = false } }
     }
 
     /// Forgets the directory if the path leads to another one, or none, by now, or it may not be written to any more.
@@ -129,15 +110,13 @@ final class DiskStore: Sendable {
         if let open = directory.withLock({ $0 }), !open.isCurrent || open.reasonAgainstWriting != nil { forget(open) }
     }
 
-    func close() { if let open = directory.withLock({ $0 }) { forget(open) } }
-
     /// Makes the folder of entries, and marks it as this cache's. An empty one without the mark is one of a process that ended meanwhile.
     /// - Returns: false if it is another program's, or another process has just cleared it.
     private func makeEntriesFolder(in directory: OpenDirectory) throws(FileError) -> Bool {
         if try directory.exists(Self.marker) { return true }
         do throws(FileError) {
             try directory.makeFolder(EntryName.root)
-            if try directory.list(EntryName.root).isEmpty { try directory.write(Data(), to: Self.marker) }
+            if try directory.list(EntryName.root).isEmpty { try directory.write([], to: Self.marker) }
         } catch {
             guard error.isMissing else { throw error }
         }
@@ -147,18 +126,15 @@ final class DiskStore: Sendable {
     /// Marks the directory as one whose contents can be made again (Cache Directory Tagging Specification, bford.info/cachedir), or
     /// removes the mark. A failure doesn't matter.
     private func tag(_ directory: OpenDirectory) {
-        let name = "CACHEDIR.TAG"
-        guard limits.withLock({ $0.isExcludedFromBackup }) else {
-            try? directory.remove(name)
-            return
-        }
-        guard (try? directory.exists(name)) == false else { return }
+        let (name, isTagged) = ("CACHEDIR.TAG", limits.withLock { $0.isExcludedFromBackup })
+        if !isTagged { try? directory.remove(name) }
+        guard isTagged, (try? directory.exists(name)) == false else { return }
         let text = """
             Signature: 8a477f597d28d172789f06886806bc55
             # Tintype keeps images here that it can load again.
 
             """
-        try? directory.write(Data(text.utf8), to: name)
+        _ = try? directory.write([Data(text.utf8)], to: name)
     }
 
     // MARK: Storing
@@ -169,12 +145,20 @@ final class DiskStore: Sendable {
     /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``.
     func store(_ entry: DiskCacheEntry, forKey key: ImageKey) throws(ImageError) {
         let configuration = limits.withLock { $0 }
-        let time = nextTime()
+        let time = time
         let trailer = EntryFile.trailer(
             for: entry, key: key, keepsCompleteURL: configuration.keepsCompleteURLs, stored: time,
             codec: payloadCodec?.identifier)
         let size = FileStatus.allocatedSize(entry.data.count + trailer.count)
-        try check(key, size: size, beside: trailer.count, configuration.capacity)
+        let (beside, capacity) = (ByteCount(trailer.count), configuration.capacity)
+        let limit = ByteCount(EntryFile.maximumDescription)
+        let reason: String? =
+            if beside > limit {
+                "the data beside the image takes \(beside), more than \(limit)"
+            } else if size > capacity.bytes {
+                "the entry takes \(ByteCount(size)), more than the capacity of the whole disk cache, \(capacity)"
+            } else { nil }
+        if let reason { throw ImageError(.cacheWriteFailed, stage: .cache, source: key.source, reason: reason) }
         // If it was moved away, others look where it was.
         if let known = preparedDirectory, !known.isCurrent { forget(known) }
         var attempts = 0
@@ -184,13 +168,13 @@ final class DiskStore: Sendable {
             let directory = try directoryForWriting()
             try keepFree(configuration.minimumFreeSpace, after: size, in: directory)
             do throws(FileError) {
-                try write(EntryName(key), (entry.data, trailer), time: time, size: size, in: directory)
+                try write(EntryName(key), [entry.data, trailer], time: time, size: size, in: directory)
                 return counters.withLock { $0.stores += 1 }
             } catch {
                 if error.isDiskFull, configuration.minimumFreeSpace.bytes > 0, !hasFreed {
                     // Files, or the user's quota, may have run out, which the free space doesn't tell.
                     hasFreed = true
-                    evict(in: directory, freeing: max(size, min(usage.bytes / 20, 1 << 20)))
+                    evict(in: directory, freeing: max(size, min(hand.withLock { $0.sizes.total.bytes } / 20, 1 << 20)))
                     // Where files have run out, folders take them, too.
                     for folder in 0..<EntryName.folders { try? directory.removeDirectory(EntryName.folderPath(folder)) }
                 } else {
@@ -202,37 +186,11 @@ final class DiskStore: Sendable {
         }
     }
 
-    /// The time of a store, which is later than the store before: entries of the same time would be evicted in any order.
-    private func nextTime() -> Int64 {
-        let time = time
-        return lastStore.withLock { last in
-            // A clock that was set back counts.
-            last = last &- time < 1_000_000 && last >= time ? last + 1 : time
-            return last
-        }
-    }
-
-    /// Refuses an entry that can never be stored.
-    private func check(
-        _ key: ImageKey, size: Int, beside trailer: Int, _ capacity: ByteCount
-    ) throws(ImageError) {
-        let reason: String
-        if trailer > EntryFile.maximumDescription {
-            reason =
-                "the data beside the image takes \(ByteCount(trailer)), more than \(ByteCount(EntryFile.maximumDescription))"
-        } else if size > capacity.bytes {
-            reason = "the entry takes \(ByteCount(size)), more than the capacity of the whole disk cache, \(capacity)"
-        } else {
-            return
-        }
-        throw ImageError(.cacheWriteFailed, stage: .cache, source: key.source, reason: reason)
-    }
-
     private func write(
-        _ name: EntryName, _ parts: (Data, Data), time: Int64, size: Int, in directory: OpenDirectory
+        _ name: EntryName, _ parts: [Data], time: Int64, size: Int, in directory: OpenDirectory
     ) throws(FileError) {
         func write() throws(FileError) -> Int? {
-            try directory.write(name, writer: writer, parts: parts, time: time)
+            try directory.write(parts, to: name.path, unfinished: name.unfinishedPath(writer), time: time)
         }
         let replaced: Int?
         do throws(FileError) {
@@ -256,15 +214,15 @@ final class DiskStore: Sendable {
     }
 
     func failure(_ error: FileError, _ code: ImageError.Code) -> ImageError {
-        note("\(path): \(error)", cause: error.cause)
         let place = error.path == path ? "it" : error.path
-        return ImageError(
-            code, stage: .cache, source: path, reason: "cannot \(error.operation) \(place): \(error.message)",
-            underlying: error)
+        let reason = "cannot \(error.operation) \(place): \(error.message)"
+        return failure(code, reason, cause: error.cause, underlying: error)
     }
 
-    private func unavailable(_ reason: String) -> ImageError {
-        note("\(path): \(reason)", cause: reason)
-        return ImageError(.cacheUnavailable, stage: .cache, source: path, reason: reason)
+    func failure(
+        _ code: ImageError.Code, _ reason: String, cause: String, underlying: (any Error)? = nil
+    ) -> ImageError {
+        note("\(path): \(reason)", cause: cause)
+        return ImageError(code, stage: .cache, source: path, reason: reason, underlying: underlying)
     }
 }

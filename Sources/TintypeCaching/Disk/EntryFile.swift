@@ -92,20 +92,20 @@ enum EntryFile {
         writer.integer(digest.variant)
         let source = keepsCompleteURL ? key.source : URLDescription.redacted(key.source)
         writer.integer(UInt32(source == key.source ? 1 : 0))
-        writer.string(source)
-        writer.string(key.variant.description)
+        writer.value(source.utf8)
+        writer.value(key.variant.description.utf8)
         writer.integer(stored)
         writer.integer(entry.created.cacheTime)
         writer.integer(entry.expires?.cacheTime ?? .max)
-        writer.string(entry.mimeType)
-        writer.string(entry.validators?.entityTag)
-        writer.string(entry.validators?.lastModified)
-        writer.data(entry.extendedData)
+        writer.value(entry.mimeType?.utf8)
+        writer.value(entry.validators?.entityTag?.utf8)
+        writer.value(entry.validators?.lastModified?.utf8)
+        writer.value(entry.extendedData)
         writer.integer(entry.idleLifetime?.cacheTime ?? .max)
-        writer.string(codec)
-        writer.data(entry.imageProperties)
-        writer.data(entry.response?.encoded)
-        writer.string(entry.validators?.owner)
+        writer.value(codec?.utf8)
+        writer.value(entry.imageProperties)
+        writer.value(entry.response?.encoded)
+        writer.value(entry.validators?.owner?.utf8)
         let descriptionSize = writer.bytes.count
         let descriptionChecksum = writer.bytes.withUnsafeBytes { XXH3.hash($0) }
         writer.hash(entry.data.withUnsafeBytes { XXH3.hash128($0) })
@@ -132,7 +132,7 @@ enum EntryFile {
     /// - Parameter key: the key that is looked for; `nil` for any.
     static func contents(_ bytes: UnsafeRawBufferPointer, key: ImageKey?) -> Contents {
         guard let footer = Footer(bytes, fileSize: bytes.count) else { return isNewer(bytes) ? .foreign : .damaged }
-        guard let description = description(bytes, footer, for: key) else { return .damaged }
+        guard let description = description(bytes, footer) else { return .damaged }
         if let key, !description.belongs(to: key) { return .foreign }
         let payload = UnsafeRawBufferPointer(rebasing: bytes.prefix(footer.payloadSize))
         return XXH3.hash128(payload) == footer.payloadChecksum ? .entry(description) : .damaged
@@ -145,12 +145,8 @@ enum EntryFile {
     }
 
     /// Reads the description in the end of a file; `nil` if it is damaged.
-    /// - Parameters:
-    ///   - bytes: at least the description and the footer.
-    ///   - key: a key that the entry may belong to. If the digest says that it does, the key in the file is not read.
-    static func description(
-        _ bytes: UnsafeRawBufferPointer, _ footer: Footer, for key: ImageKey? = nil
-    ) -> Description? {
+    /// - Parameter bytes: at least the description and the footer.
+    static func description(_ bytes: UnsafeRawBufferPointer, _ footer: Footer) -> Description? {
         guard bytes.count >= footer.trailerSize else { return nil }
         let trailer = bytes.suffix(footer.trailerSize)
         let description = UnsafeRawBufferPointer(rebasing: trailer.prefix(footer.descriptionSize))
@@ -158,14 +154,7 @@ enum EntryFile {
         var reader = ByteReader(description)
         let digest = KeyDigest(reader.hash(), reader.integer())
         let flags = reader.integer(UInt32.self)
-        let found: ImageKey
-        if let key, digest == Self.digest(of: key) {
-            _ = (reader.value(), reader.value())
-            found = key
-        } else {
-            guard let source = reader.string(), let variant = reader.string() else { return nil }
-            found = ImageKey(source: source, variant: ImageVariant(description: variant))
-        }
+        guard let source = reader.string(), let variant = reader.string() else { return nil }
         let stored = reader.integer(Int64.self)
         var entry = DiskCacheEntry(data: Data(), created: Date(cacheTime: reader.integer()))
         let expires = reader.integer(Int64.self)
@@ -183,8 +172,9 @@ enum EntryFile {
         if let owner = reader.string(), !owner.isEmpty { validators.owner = owner }
         entry.validators = validators.isEmpty ? nil : validators
         return Description(
-            key: found, isKeyComplete: flags & 1 != 0, digest: digest, stored: stored, entry: entry,
-            codec: codec, payloadSize: footer.payloadSize)
+            key: ImageKey(source: source, variant: ImageVariant(description: variant)),
+            isKeyComplete: flags & 1 != 0, digest: digest, stored: stored, entry: entry, codec: codec,
+            payloadSize: footer.payloadSize)
     }
 }
 

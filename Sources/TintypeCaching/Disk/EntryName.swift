@@ -1,7 +1,7 @@
 /// The name of an entry's file: a 128-bit hash of the source, and a 64-bit hash of the variant, which is 0 for the original.
 ///
 /// All variants of a source have the same prefix and are in the same folder, so that a folder tells them completely.
-struct EntryName: Hashable, Sendable {
+struct EntryName: Hashable, Comparable, Sendable {
     var source: UInt128
     var variant: UInt64
 
@@ -25,6 +25,11 @@ struct EntryName: Hashable, Sendable {
     /// The number of the folder: the first byte of the source's hash.
     var folder: Int { Int(source >> 120) }
 
+    /// The order of the names as texts.
+    static func < (one: EntryName, other: EntryName) -> Bool {
+        (one.source, one.variant) < (other.source, other.variant)
+    }
+
     // MARK: Text
 
     /// The path of a folder in the directory of the cache, such as `entries/0f`.
@@ -34,53 +39,24 @@ struct EntryName: Hashable, Sendable {
     static func isFolder(_ name: String) -> Bool { UInt8(name, radix: 16).map(hexadecimal) == name }
 
     /// The name of the file.
-    var text: String { withPath { String(cString: $0 + 11) } }
+    var text: String { "\(Self.hexadecimal(source))-\(Self.hexadecimal(variant))" }
 
     /// The path of the file in the directory of the cache.
-    var path: String { withPath { String(cString: $0) } }
+    var path: String { "\(Self.folderPath(folder))/\(text)" }
 
-    /// Calls a closure with the path of the file. Every hit makes one, so it is written into memory on the stack.
-    /// - Parameter writer: the writer of an unfinished file, if it is one.
-    @inline(__always)
-    func withPath<Result, Failure: Error>(
-        writer: WriterName? = nil, _ body: (UnsafePointer<CChar>) throws(Failure) -> Result
-    ) throws(Failure) -> Result {
-        // Zeros follow the text.
-        var path = InlineArray<96, CChar>(repeating: 0)
-        var count = 0
-        func write(_ text: StaticString) {
-            for index in 0..<text.utf8CodeUnitCount {
-                path[count] = CChar(text.utf8Start[index])
-                count += 1
-            }
-        }
-        func write(_ value: UInt64, digits: Int = 16) {
-            for digit in (0..<digits).reversed() {
-                let nibble = CChar(truncatingIfNeeded: value >> UInt64(4 * digit) & 15)
-                path[count] = nibble < 10 ? 48 + nibble : 87 + nibble
-                count += 1
-            }
-        }
-        write("entries/")
-        write(UInt64(folder), digits: 2)
-        // A period, so that nobody takes an unfinished file for an entry.
-        write(writer == nil ? "/" : "/.")
-        write(UInt64(source >> 64))
-        write(UInt64(truncatingIfNeeded: source))
-        write("-")
-        write(variant)
-        if let writer {
-            write(".")
-            write(writer.number)
-        }
-        return try withUnsafePointer(to: path) { path throws(Failure) in
-            try body(UnsafeRawPointer(path).assumingMemoryBound(to: CChar.self))
-        }
-    }
+    /// The path of the file until it is whole. It has a period, so that nobody takes it for an entry.
+    func unfinishedPath(_ writer: WriterName) -> String { "\(Self.folderPath(folder))/.\(text).\(writer.text)" }
 
+    /// The digits of a number, two for each byte.
     fileprivate static func hexadecimal<Value: FixedWidthInteger>(_ value: Value) -> String {
-        let text = String(value, radix: 16)
-        return String(repeating: "0", count: Value.bitWidth / 4 - text.utf8.count) + text
+        let count = Value.bitWidth / 4
+        return String(unsafeUninitializedCapacity: count) { digits in
+            for index in 0..<count {
+                let digit = UInt8(truncatingIfNeeded: value >> (Value.bitWidth - 4 - 4 * index)) & 15
+                digits[index] = digit < 10 ? 48 + digit : 87 + digit
+            }
+            return count
+        }
     }
 
     /// Reads a name; `nil` for any other text. Each store looks at some names, so that nothing is allocated.
@@ -112,11 +88,9 @@ struct EntryName: Hashable, Sendable {
 }
 
 /// The random name of a writer: the end of the names of the files that it is writing.
-struct WriterName: Sendable, CustomStringConvertible {
-    let number = UInt64.random(in: .min ... .max)
-
+struct WriterName: Sendable {
     /// 16 hexadecimal digits.
-    var description: String { EntryName.hexadecimal(number) }
+    let text = EntryName.hexadecimal(UInt64.random(in: .min ... .max))
 
     /// Returns true for the name of a writer.
     static func isValid(_ text: UnsafePointer<CChar>) -> Bool { EntryName.number(text) != nil && text[16] == 0 }

@@ -40,14 +40,12 @@ struct EvictionHand: Sendable {
         case evict(Listed)
     }
 
-    private(set) var sizes = FolderSizes()
+    var sizes = FolderSizes()
     /// True if this process knows how full the cache is.
     var areSizesKnown = false
-    /// The age at which entries were evicted lately, in microseconds; `nil` if none were.
-    private(set) var evictionAge: Int64?
     /// The age in microseconds from which a use renews the time of a file. One that is always exact would cost each use a write; one that is
     /// exact to the minute turns LRU into FIFO where a cache turns over in minutes.
-    var renewalAge: Int64 { min(Self.longestRenewalAge, evictionAge.map { $0 / 8 } ?? Self.firstRenewalAge) }
+    var renewalAge: Int64 { min(Self.longestRenewalAge, sizes.evictionAge.map { $0 / 8 } ?? Self.firstRenewalAge) }
     private let order: [Int]
     private var place = 0
     /// The names that the stores so far have let the hand look at, and that it hasn't looked at.
@@ -64,12 +62,6 @@ struct EvictionHand: Sendable {
     /// - Parameter order: the order of the folders, which differs between processes so that they look at different ones.
     init(order: [Int] = (0..<FolderSizes.folders).shuffled()) { self.order = order }
 
-    /// Takes over what another process saw, before this one has changed anything.
-    mutating func restore(_ saved: FolderSizes, evictionAge: Int64?) {
-        sizes = saved
-        self.evictionAge = evictionAge
-    }
-
     // MARK: Changes
 
     /// Notes an entry that was stored in place of another, whose size is zero if there was none.
@@ -84,13 +76,13 @@ struct EvictionHand: Sendable {
 
     /// Forgets all entries, which were cleared.
     mutating func noteClearing() {
-        sizes = FolderSizes()
+        sizes = FolderSizes(evictionAge: sizes.evictionAge)
         for folder in changes.indices { changes[folder] &+= 1 }
         (batch, candidates, unremovable) = ([], [], [])
     }
 
     private mutating func change(_ folder: Int, entries: Int, bytes: Int) {
-        sizes.add(entries: entries, bytes: bytes, to: folder)
+        sizes[folder] += CacheUsage(entries: entries, bytes: bytes)
         changes[folder] &+= 1
     }
 
@@ -107,7 +99,7 @@ struct EvictionHand: Sendable {
     mutating func noteListing(_ entries: [Listed], of visit: Visit, now time: Int64) {
         // What changed meanwhile is counted already, and may be in the listing or not.
         if changes[visit.folder] == visit.changes {
-            sizes.set(entries: entries.count, bytes: entries.reduce(0) { $0 + $1.size }, of: visit.folder)
+            sizes[visit.folder] = CacheUsage(entries: entries.count, bytes: entries.reduce(0) { $0 + $1.size })
         }
         namesDue -= max(Self.leastCost, entries.count)
         batch.removeAll { $0.name.folder == visit.folder }
@@ -118,11 +110,8 @@ struct EvictionHand: Sendable {
     private mutating func makeCandidates(_ count: Int, now time: Int64) {
         let latest = time + Self.clockTolerance
         // A time in the future counts as the oldest: nobody has used the entry since the clock was set back.
-        let sorted = batch.sorted { one, other in
-            let (isLate, isOtherLate) = (one.modified > latest, other.modified > latest)
-            return isLate == isOtherLate ? one.modified < other.modified : isLate
-        }
-        candidates = sorted.prefix(count).reversed()
+        func lastUse(_ entry: Listed) -> Int64 { entry.modified > latest ? .min : entry.modified }
+        candidates = batch.sorted { lastUse($0) < lastUse($1) }.prefix(count).reversed()
         batch = []
     }
 
@@ -151,7 +140,7 @@ struct EvictionHand: Sendable {
     mutating func noteEviction(of entry: Listed, now time: Int64) {
         let age = time - entry.modified
         guard age >= 0 else { return }
-        evictionAge = evictionAge.map { $0 + (age - $0) / 5 } ?? age
+        sizes.evictionAge = sizes.evictionAge.map { $0 + (age - $0) / 5 } ?? age
     }
 
     /// Notes that a candidate was used, replaced, or removed since it was listed, or can't be removed.
@@ -168,25 +157,24 @@ struct FolderSizes: Sendable, Equatable {
 
     private var sizes = [CacheUsage](repeating: CacheUsage(), count: folders)
     private(set) var total = CacheUsage()
+    /// The age at which entries were evicted lately, in microseconds; `nil` if none were.
+    var evictionAge: Int64?
 
-    subscript(folder: Int) -> CacheUsage { sizes[folder] }
+    init(evictionAge: Int64? = nil) { self.evictionAge = evictionAge }
 
-    mutating func set(entries: Int, bytes: Int, of folder: Int) {
-        add(entries: entries - sizes[folder].entries, bytes: bytes - sizes[folder].bytes, to: folder)
-    }
-
-    /// Adds to the numbers of a folder, which never fall below zero.
-    mutating func add(entries: Int, bytes: Int, to folder: Int) {
-        let old = sizes[folder]
-        sizes[folder].entries = max(0, old.entries + entries)
-        sizes[folder].bytes = max(0, old.bytes + bytes)
-        total.entries += sizes[folder].entries - old.entries
-        total.bytes += sizes[folder].bytes - old.bytes
+    /// The numbers of a folder, which never fall below zero.
+    subscript(folder: Int) -> CacheUsage {
+        get { sizes[folder] }
+        set {
+            let old = sizes[folder]
+            sizes[folder] = CacheUsage(entries: max(0, newValue.entries), bytes: max(0, newValue.bytes))
+            total += CacheUsage(entries: sizes[folder].entries - old.entries, bytes: sizes[folder].bytes - old.bytes)
+        }
     }
 
     // MARK: The file
 
-    func encoded(evictionAge: Int64?) -> Data {
+    var encoded: Data {
         var writer = ByteWriter()
         writer.integer(Self.marker)
         writer.integer(evictionAge ?? -1)
@@ -198,20 +186,20 @@ struct FolderSizes: Sendable, Equatable {
         return Data(writer.bytes)
     }
 
-    /// - Returns: `nil` if the file is damaged.
-    static func decode(_ data: Data) -> (sizes: FolderSizes, evictionAge: Int64?)? {
-        data.withUnsafeBytes { bytes in
-            var (reader, result) = (ByteReader(bytes), FolderSizes())
-            guard bytes.count > 8, reader.integer(UInt64.self) == marker else { return nil }
+    /// Reads the file; `nil` if it is damaged.
+    init?(_ file: Data) {
+        let checksum = file.dropLast(8).withUnsafeBytes { XXH3.hash($0) }
+        let isWhole = file.withUnsafeBytes { bytes in
+            var reader = ByteReader(bytes)
+            guard reader.integer(UInt64.self) == Self.marker else { return false }
             let age = reader.integer(Int64.self)
-            for folder in 0..<folders {
-                let (size, count) = (reader.integer(UInt64.self), reader.integer(UInt32.self))
-                guard size < 1 << 54 else { return nil }
-                result.set(entries: Int(count), bytes: Int(size), of: folder)
+            evictionAge = age < 0 ? nil : age
+            for folder in 0..<Self.folders {
+                let (bytes, entries) = (reader.integer(UInt64.self), reader.integer(UInt32.self))
+                self[folder] = CacheUsage(entries: Int(entries), bytes: Int(min(bytes, 1 << 54)))
             }
-            let checksum = XXH3.hash(UnsafeRawBufferPointer(rebasing: bytes.dropLast(MemoryLayout<UInt64>.size)))
-            guard reader.integer(UInt64.self) == checksum, reader.isComplete else { return nil }
-            return (result, age < 0 ? nil : age)
+            return reader.integer(UInt64.self) == checksum && reader.isComplete
         }
+        if !isWhole { return nil }
     }
 }

@@ -1,22 +1,25 @@
+internal import CLinux
 internal import FoundationEssentials
 internal import Glibc
 
-/// Reading and writing the files of entries.
+/// Reading the files of entries.
 extension OpenDirectory {
     /// The size above which the end of a file has to tell that it is one of an entry, before it is read. A damaged size would cost its memory.
     private static let largestUnchecked = 64 << 20
 
-    /// The names of the entries in a folder, or only of those of a source. A folder may have thousands, so no text is made of them.
-    func names(inFolder folder: Int, ofSource source: UInt128? = nil) throws(FileError) -> [EntryName] {
+    /// The names of the entries in a folder. It may have thousands, so no text is made of them.
+    func names(inFolder folder: Int) throws(FileError) -> [EntryName] {
         var names: [EntryName] = []
-        do throws(FileError) {
-            try forEachName(in: EntryName.folderPath(folder)) { _, text, _ in
-                if let name = EntryName(text), source == nil || name.source == source { names.append(name) }
-            }
-        } catch {
-            guard error.isMissing else { throw error }
+        try forEachName(in: EntryName.folderPath(folder)) { _, text, _ in
+            if let name = EntryName(text) { names.append(name) }
         }
         return names
+    }
+
+    /// The names of all entries of a source: the source's folder knows them all.
+    func names(ofSource source: String) throws(FileError) -> [EntryName] {
+        let original = EntryName(source: source)
+        return try names(inFolder: original.folder).filter { $0.source == original.source }
     }
 
     /// Reads and verifies the file of an entry; `nil` if there is none.
@@ -27,98 +30,94 @@ extension OpenDirectory {
     func read(
         _ name: EntryName, for key: ImageKey?, withoutWaiting limit: Int? = nil
     ) throws(FileError) -> (data: Data, status: FileStatus, contents: EntryFile.Contents)? {
-        let file = try name.withPath { path throws(FileError) in try read(path, withoutWaiting: limit) }
-        return file.map { data, status in
-            (data, status, data.withUnsafeBytes { EntryFile.contents($0, key: key) })
-        }
+        guard let (data, status) = try read(name.path, withoutWaiting: limit) else { return nil }
+        return (data, status, data.withUnsafeBytes { EntryFile.contents($0, key: key) })
     }
 
-    /// Reads a file; `nil` if there is none. Files of other users, except for the owner of the directory, are none. Where the medium is bad, a
-    /// file is empty.
+    /// Reads a file; `nil` if there is none. Where the medium is bad, a file is empty.
     func read(
-        _ path: UnsafePointer<CChar>, withoutWaiting limit: Int? = nil
+        _ path: String, withoutWaiting limit: Int? = nil
     ) throws(FileError) -> (data: Data, status: FileStatus)? {
-        func failure(_ code: Int32 = errno) -> FileError { FileError("read", String(cString: path), code) }
-        let file = openForReading(path, cached: limit != nil)
-        guard file >= 0 else {
-            guard errno == ENOENT else { throw failure() }
-            return nil
-        }
-        defer { close(file) }
-        guard let status = FileStatus(of: file) else { throw failure() }
-        guard status.isRegular else { throw failure(EINVAL) }
-        guard status.owner == owner || status.owner == geteuid() else { return nil }
-        do throws(FileError) {
-            try check(limit == nil ? "read" : "read at once", String(cString: path))
-            if let limit {
-                guard status.size <= limit, let data = OpenFile.cachedContents(of: file, count: status.size) else {
-                    throw failure(EAGAIN)
+        try withFile(path, cached: limit != nil) { file, status throws(FileError) in
+            do throws(FileError) {
+                try check(limit == nil ? "read" : "read at once", path)
+                guard status.size <= limit ?? .max else { throw FileError("read", path, EAGAIN) }
+                var start = 0
+                if status.size > Self.largestUnchecked, Self.tail(of: file, status) == nil {
+                    start = status.size - EntryFile.footerSize
                 }
+                guard
+                    let data = Self.contents(of: file, from: start, count: status.size - start, cached: limit != nil)
+                else { throw FileError("read", path, limit == nil ? errno : EAGAIN) }
                 return (data, status)
+            } catch {
+                // The status is of the file that was read: another may have its name by now.
+                guard limit == nil, error.code == EIO else { throw error }
+                return (Data(), status)
             }
-            let end = max(0, status.size - EntryFile.footerSize)
-            if status.size > Self.largestUnchecked {
-                guard let footer = OpenFile.contents(of: file, from: end, count: EntryFile.footerSize) else {
-                    throw failure()
-                }
-                let isWhole = footer.withUnsafeBytes { EntryFile.Footer($0, fileSize: status.size) } != nil
-                if !isWhole { return (footer, status) }
-            }
-            guard let data = OpenFile.contents(of: file, count: status.size) else { throw failure() }
-            return (data, status)
-        } catch {
-            // The status is of the file that was read: another may have its name by now.
-            guard limit == nil, error.code == EIO else { throw error }
-            return (Data(), status)
         }
     }
 
     /// Reads the description of an entry, without its payload; `nil` if it can't be read, is damaged, or of a newer version.
     func description(of name: EntryName) -> (EntryFile.Description, FileStatus)? {
-        guard (try? check("read", name.path)) != nil else { return nil }
-        let file = name.withPath { openForReading($0) }
-        guard file >= 0 else { return nil }
-        defer { close(file) }
-        guard let status = FileStatus(of: file), status.isRegular,
-            status.owner == owner || status.owner == geteuid()
-        else { return nil }
+        let path = name.path
+        return try? withFile(path) { file, status throws(FileError) in
+            try check("read", path)
+            guard let (bytes, footer) = Self.tail(of: file, status) else { return nil }
+            return bytes.withUnsafeBytes { EntryFile.description($0, footer) }.map { ($0, status) }
+        }
+    }
+
+    /// Reads the end of the file of an entry, with the whole description; `nil` if it can't be read, or is no entry's.
+    private static func tail(of file: Int32, _ status: FileStatus) -> (Data, EntryFile.Footer)? {
         func end(_ count: Int) -> Data? {
             let count = min(count, status.size)
-            return OpenFile.contents(of: file, from: status.size - count, count: count)
+            return Self.contents(of: file, from: status.size - count, count: count)
         }
         guard let usual = end(EntryFile.usualTail),
             let footer = usual.withUnsafeBytes({ EntryFile.Footer($0, fileSize: status.size) }),
             let whole = footer.trailerSize <= usual.count ? usual : end(footer.trailerSize)
         else { return nil }
-        return whole.withUnsafeBytes { EntryFile.description($0, footer) }.map { ($0, status) }
+        return (whole, footer)
     }
 
-    /// Writes the file of an entry under an unfinished name, and then gives it its name.
-    /// - Parameter time: the time of the last change, in microseconds since 1970.
-    /// - Returns: the size of the file that it replaces, or zero; `nil` if the entries were cleared meanwhile, and the file with them.
-    func write(
-        _ name: EntryName, writer: WriterName, parts: (Data, Data), time: Int64
-    ) throws(FileError) -> Int? {
-        try check("write", name.path)
-        return try name.withPath(writer: writer) { unfinished throws(FileError) in
-            var code = write(parts, to: unfinished, time: time)
-            var old: FileStatus?
-            if code == 0 {
-                code = name.withPath { path -> Int32 in
-                    old = FileStatus(of: path, in: descriptor)
-                    return renameat(descriptor, unfinished, descriptor, path) == 0 ? 0 : errno
-                }
-                if code == 0 { return old?.allocatedSize ?? 0 }
-                if code == ENOENT { return nil }
-                unlinkat(descriptor, unfinished, 0)
+    /// Reads a part of a file completely; `nil` with `errno`.
+    /// - Parameter cached: true to read the beginning, and only if the kernel has it in memory.
+    static func contents(of file: Int32, from offset: Int = 0, count: Int, cached: Bool = false) -> Data? {
+        guard let memory = malloc(max(1, count)) else { return nil }
+        var filled = 0
+        while filled < count {
+            let result =
+                cached
+                ? tintype_read_cached(file, memory, count)
+                : pread(file, memory + filled, count - filled, offset + filled)
+            if result < 0, errno == EINTR { continue }
+            guard result > 0, !cached || result == count else {
+                // A file that is shorter by now.
+                if result == 0 { errno = EIO }
+                free(memory)
+                return nil
             }
-            throw FileError("write", name.path, code)
+            filled += result
         }
+        return Data(bytesNoCopy: memory, count: count, deallocator: .free)
     }
 
-    /// Sets the time of the last use of an entry, in microseconds since 1970. An entry that was stored meanwhile gets it, too, which changes
-    /// nothing: it is as late. Where files can't be changed, nothing happens.
-    func setTime(_ time: Int64, of name: EntryName) {
-        _ = name.withPath { utimensat(descriptor, $0, OpenFile.times(time), Int32(AT_SYMLINK_NOFOLLOW)) }
+    /// Calls a closure with an open file and its status; `nil` if there is none. Files of other users, except for the owner of the directory,
+    /// are none.
+    private func withFile<Result>(
+        _ path: String, cached: Bool = false, _ body: (Int32, FileStatus) throws(FileError) -> Result?
+    ) throws(FileError) -> Result? {
+        // Without waiting for a FIFO.
+        let file = open(path, flags: O_RDONLY | O_NONBLOCK, cached: cached)
+        guard file >= 0 else {
+            guard errno == ENOENT else { throw FileError("read", path) }
+            return nil
+        }
+        defer { close(file) }
+        guard let status = FileStatus(of: file) else { throw FileError("read", path) }
+        guard status.isRegular else { throw FileError("read", path, EINVAL) }
+        guard status.owner == owner || status.owner == geteuid() else { return nil }
+        return try body(file, status)
     }
 }

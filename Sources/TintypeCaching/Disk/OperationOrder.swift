@@ -31,8 +31,6 @@ final class OperationOrder: Sendable {
 
     private let state = Lock(State())
 
-    // MARK: Order
-
     /// Registers the store of an entry, unless a removal has overtaken it.
     /// - Parameter isCurrent: False after a removal. It is asked under the lock: a removal that is counted later cancels the store.
     func begin(_ entry: DiskCacheEntry, forKey key: ImageKey, while isCurrent: () -> Bool) -> Ticket? {
@@ -67,21 +65,22 @@ final class OperationOrder: Sendable {
 
     /// Ends an operation, however it went.
     func end(_ ticket: Ticket) {
-        let ready = state.withLock { $0.remove(ticket) ? $0.takeReady(after: ticket.source) : [] }
+        let ready = state.withLock { state in
+            state.remove(ticket)
+            return state.takeReady(after: ticket.source)
+        }
         for continuation in ready { continuation.resume(returning: true) }
     }
 
     /// Cancels the stores of some keys whose turn has not come, and hides the entries of the others.
     func cancel(where isConcerned: (ImageKey) -> Bool) {
         let (cancelled, ready) = state.withLock { state in
-            var cancelled: [CheckedContinuation<Bool, Never>] = []
-            for ticket in state.operations.values.joined() where ticket.key.map(isConcerned) == true {
+            let tickets = state.operations.values.joined().filter { $0.key.map(isConcerned) == true }
+            for ticket in tickets {
                 ticket.isCancelled = true
-                guard !ticket.isRunning else { continue }
-                _ = state.remove(ticket)
-                if let waiting = ticket.waiting.take() { cancelled.append(waiting) }
+                if !ticket.isRunning { state.remove(ticket) }
             }
-            return (cancelled, state.takeReady(after: nil))
+            return (tickets.compactMap { $0.waiting.take() }, state.takeReady(after: nil))
         }
         for continuation in cancelled { continuation.resume(returning: false) }
         for continuation in ready { continuation.resume(returning: true) }
@@ -111,22 +110,18 @@ extension OperationOrder.State {
         operations[ticket.source, default: []].append(ticket)
     }
 
-    /// - Returns: false if it was removed before.
-    fileprivate mutating func remove(_ ticket: OperationOrder.Ticket) -> Bool {
-        guard let index = operations[ticket.source]?.firstIndex(where: { $0 === ticket }) else { return false }
-        operations[ticket.source]?.remove(at: index)
-        if operations[ticket.source]?.isEmpty == true { operations[ticket.source] = nil }
-        return true
-    }
-
     fileprivate func isTurn(of ticket: OperationOrder.Ticket) -> Bool {
         guard ticket.source != nil else { return operations.values.allSatisfy { $0[0].number >= ticket.number } }
         if let first = operations[nil]?[0], first.number < ticket.number { return false }
         return operations[ticket.source]?.first === ticket
     }
 
-    /// The waiting tasks whose turn has come because an operation ended.
-    /// - Parameter source: the source of the operation; `nil` for all sources.
+    fileprivate mutating func remove(_ ticket: OperationOrder.Ticket) {
+        operations[ticket.source]?.removeAll { $0 === ticket }
+        if operations[ticket.source]?.isEmpty == true { operations[ticket.source] = nil }
+    }
+
+    /// The waiting tasks whose turn has come because an operation on a source, or on all for `nil`, ended.
     fileprivate func takeReady(after source: UInt128?) -> [CheckedContinuation<Bool, Never>] {
         let sources = source.map { [$0, nil] } ?? Array(operations.keys)
         return sources.compactMap { source in

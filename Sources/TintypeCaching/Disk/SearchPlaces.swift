@@ -38,49 +38,40 @@ extension DiskStore {
     /// Reads the entry that the search places have for a key. Files that are larger than the cache may be are not read.
     func searchedEntry(forKey key: ImageKey) -> DiskCacheEntry? {
         let (limit, places) = (limits.withLock { $0.capacity.bytes }, searchPlaces.withLock { $0 })
-        do throws(FileError) {
-            for path in places.paths {
-                if let entry = searchedEntry(forKey: key, in: path, places, limit) { return entry }
+        func search(_ body: () throws(FileError) -> DiskCacheEntry?) -> DiskCacheEntry? {
+            do throws(FileError) {
+                return try body()
+            } catch {
+                if !error.isMissing, error.code != ENOTDIR {
+                    note("\(error)", cause: "search \(error.operation) \(error.code)")
+                }
+                return nil
             }
-            guard let path = places.file?(key) else { return nil }
+        }
+        for path in places.paths {
+            let entry = search { () throws(FileError) in
+                // Not with `??`, which forgets the type of the error.
+                let known = places.directories[path]
+                let directory = if let known { known } else { try OpenDirectory.open(path) }
+                searchPlaces.withLock { if $0.paths.contains(path) { $0.directories[path] = directory } }
+                guard let (data, status, contents) = try directory.read(EntryName(key), for: key),
+                    status.size <= limit, case .entry(let description) = contents, description.codec == nil
+                else { return nil }
+                return description.entry(with: data)
+            }
+            if let entry { return entry }
+        }
+        guard let path = places.file?(key) else { return nil }
+        return search { () throws(FileError) in
             // Through links, and without waiting for a FIFO.
             let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
             guard file >= 0 else { throw FileError("open", path) }
             defer { Glibc.close(file) }
             guard let status = FileStatus(of: file) else { throw FileError("read", path) }
             guard status.isRegular, (1...max(1, limit)).contains(status.size) else { return nil }
-            guard let data = OpenFile.contents(of: file, count: status.size) else { throw FileError("read", path) }
+            guard let data = OpenDirectory.contents(of: file, count: status.size) else { throw FileError("read", path) }
             return DiskCacheEntry(
                 data: data, created: Date(cacheTime: status.modified), mimeType: ImageFormat(sniffing: data)?.mimeType)
-        } catch {
-            noteSearch(error)
-            return nil
         }
-    }
-
-    private func searchedEntry(
-        forKey key: ImageKey, in path: String, _ places: SearchPlaces, _ limit: Int
-    ) -> DiskCacheEntry? {
-        do throws(FileError) {
-            let directory: OpenDirectory
-            if let known = places.directories[path] {
-                directory = known
-            } else {
-                directory = try OpenDirectory.open(path)
-                searchPlaces.withLock { if $0.paths.contains(path) { $0.directories[path] = directory } }
-            }
-            guard let (data, status, contents) = try directory.read(EntryName(key), for: key), status.size <= limit,
-                case .entry(let description) = contents, description.codec == nil
-            else { return nil }
-            return description.entry(with: data)
-        } catch {
-            noteSearch(error)
-            return nil
-        }
-    }
-
-    private func noteSearch(_ error: FileError) {
-        guard !error.isMissing, !error.isNotADirectory else { return }
-        note("\(error)", cause: "search \(error.operation) \(error.code)")
     }
 }

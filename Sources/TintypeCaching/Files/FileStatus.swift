@@ -64,17 +64,12 @@ struct FileError: Error, Sendable, CustomStringConvertible {
     var isMissing: Bool { code == ENOENT }
     /// True if the volume, or what the user may have of it, is full.
     var isDiskFull: Bool { code == ENOSPC || code == EDQUOT }
-    /// True if a part of the path is a file, where a folder should be.
-    var isNotADirectory: Bool { code == ENOTDIR }
-
     /// The part that all errors of one kind share, so that the log names each kind once.
     var cause: String { code == ENOTDIR ? "not a directory" : "\(operation) \(code)" }
 
     /// A sentence, such as `cannot write /tmp/x: No space left on device`.
     var description: String { "cannot \(operation) \(path): \(message)" }
 
-    var message: String { Self.message(code) }
-
     /// The system's words. glibc's `strerror` gives each thread a text of its own.
-    static func message(_ code: Int32) -> String { strerror(code).map { String(cString: $0) } ?? "error \(code)" }
+    var message: String { strerror(code).map { String(cString: $0) } ?? "error \(code)" }
 }

@@ -21,29 +21,58 @@ extension OpenDirectory {
         if !isDone { throw error }
     }
 
-    /// Writes a file. If that fails, there is none.
-    /// - Parameter time: the time of the last change, in microseconds since 1970; `nil` for that of the file system.
-    /// - Returns: zero, or the number of the error.
-    func write(_ parts: (Data, Data), to path: UnsafePointer<CChar>, time: Int64? = nil) -> Int32 {
-        let file = open(path, flags: O_WRONLY | O_CREAT | O_TRUNC, mode: 0o600)
-        guard file >= 0 else { return errno }
-        var code = OpenFile.write(parts.0, to: file)
-        if code == 0 { code = OpenFile.write(parts.1, to: file) }
+    /// Writes a file, which nobody but the user may read. If that fails, there is none.
+    /// - Parameters:
+    ///   - unfinished: the path of the file until it is whole. Then it replaces the one at `path`. `nil` to write in place.
+    ///   - time: the time of the last change, in microseconds since 1970; `nil` for the file system's.
+    /// - Returns: the space of the file that it replaces, or zero; `nil` if its folder was moved meanwhile, and the file with it.
+    @discardableResult
+    func write(
+        _ parts: [Data], to path: String, unfinished: String? = nil, time: Int64? = nil
+    ) throws(FileError) -> Int? {
+        try check("write", path)
+        let file = open(unfinished ?? path, flags: O_WRONLY | O_CREAT | O_TRUNC, mode: 0o600)
+        guard file >= 0 else { throw FileError("write", path) }
+        var code: Int32 = 0
+        for part in parts where code == 0 { code = Self.write(part, to: file) }
         // The program's clock counts, not the file system's.
         if code == 0, let time, let status = FileStatus(of: file),
             abs(status.modified - time) > EvictionHand.clockTolerance
         {
-            futimens(file, OpenFile.times(time))
+            setTime(time, of: unfinished ?? path)
         }
         if close(file) != 0, code == 0 { code = errno }
-        if code != 0 { unlinkat(descriptor, path, 0) }
-        return code
+        var replaced = 0
+        if code == 0, let unfinished {
+            replaced = FileStatus(of: path, in: descriptor)?.allocatedSize ?? 0
+            if renameat(descriptor, unfinished, descriptor, path) != 0 { code = errno }
+            if code == ENOENT { return nil }
+        }
+        guard code != 0 else { return replaced }
+        unlinkat(descriptor, unfinished ?? path, 0)
+        throw FileError("write", path, code)
     }
 
-    func write(_ contents: Data, to path: String) throws(FileError) {
-        try check("write", path)
-        let code = write((contents, Data()), to: path)
-        if code != 0 { throw FileError("write", path, code) }
+    /// Writes bytes completely.
+    /// - Returns: zero, or the number of the error.
+    private static func write(_ data: Data, to file: Int32) -> Int32 {
+        data.withUnsafeBytes { bytes in
+            var rest = bytes
+            while !rest.isEmpty {
+                let count = Glibc.write(file, rest.baseAddress, rest.count)
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { return count == 0 ? ENOSPC : errno }
+                rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+            }
+            return 0
+        }
+    }
+
+    /// Sets the time of the last change of a file, in microseconds since 1970. One that replaced it meanwhile gets it, too, which changes
+    /// nothing: it is as late. Where files can't be changed, nothing happens.
+    func setTime(_ time: Int64, of path: String) {
+        let value = timespec(tv_sec: Int(time / 1_000_000), tv_nsec: Int(time % 1_000_000) * 1_000)
+        utimensat(descriptor, path, [value, value], Int32(AT_SYMLINK_NOFOLLOW))
     }
 
     func remove(_ path: String) throws(FileError) { _ = try remove(path) { _ in true } }
@@ -88,35 +117,24 @@ extension OpenDirectory {
         return false
     }
 
-    /// The names in a folder, without `.` and `..`.
+    /// The names in a folder, without `.` and `..`; none if it is missing.
     func list(_ path: String) throws(FileError) -> [String] {
         var names: [String] = []
         try forEachName(in: path) { _, name, _ in names.append(String(cString: name)) }
         return names
     }
 
-    /// Calls a closure with the name and the status of each file in a folder. Folders, links, and files that are gone meanwhile are left
-    /// out.
-    func forEachFile(in path: String, _ body: (UnsafePointer<CChar>, FileStatus) -> Void) throws(FileError) {
-        try forEachName(in: path) { folder, name, type in
-            // Not every file system tells the type.
-            guard type == Int(DT_REG) || type == Int(DT_UNKNOWN), let status = FileStatus(of: name, in: folder),
-                status.isRegular
-            else { return }
-            body(name, status)
-        }
-    }
-
-    /// Calls a closure with each name in a folder but `.` and `..`, and the type of the file where the file system tells it.
+    /// Calls a closure with each name in a folder but `.` and `..`, and the type of the file where the file system tells it. A folder that
+    /// is missing has no names.
     func forEachName(
         in path: String, _ body: (_ folder: Int32, _ name: UnsafePointer<CChar>, _ type: Int) -> Void
     ) throws(FileError) {
         try check("list", path)
         let folder = openFolder(path)
-        guard folder >= 0 else { throw FileError("list", path) }
-        guard let stream = fdopendir(folder) else {
+        if folder < 0, errno == ENOENT { return }
+        guard folder >= 0, let stream = fdopendir(folder) else {
             let error = FileError("list", path)
-            close(folder)
+            if folder >= 0 { close(folder) }
             throw error
         }
         defer { closedir(stream) }

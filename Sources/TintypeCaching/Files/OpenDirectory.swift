@@ -82,7 +82,7 @@ final class OpenDirectory: Sendable {
 
     /// The reason why nothing should be written here; `nil` if there is none.
     var reasonAgainstWriting: String? {
-        guard let status = FileStatus(of: descriptor) else { return FileError.message(errno) }
+        guard let status = FileStatus(of: descriptor) else { return FileError("look at", path).message }
         if status.owner != geteuid() { return "it belongs to another user, so the cache only reads it" }
         guard status.mode & 0o022 != 0 else { return nil }
         return "other users may write to it, so the cache only reads it; `chmod go-w` ends that"
@@ -127,11 +127,6 @@ final class OpenDirectory: Sendable {
             folder = next
         }
         return openat(folder, name, flags, mode)
-    }
-
-    /// Opens a file for reading without following links, or waiting for a FIFO; -1 with `errno` if it can't.
-    func openForReading(_ path: UnsafePointer<CChar>, cached: Bool = false) -> Int32 {
-        open(path, flags: O_RDONLY | O_NONBLOCK, cached: cached)
     }
 
     /// Opens a folder; -1 with `errno` if it can't.

@@ -11,14 +11,13 @@ struct Room {
 ///
 /// - **SIEVE** (Zhang et al., 2024): new entries join a queue. A hand moves through it from the oldest entry to the newest. It evicts
 ///   the first entry without visits, and takes a visit from each entry that it passes. Each use is a visit; three at most count.
-/// - A second list is in the order of last use. It is split where a plain LRU cache would be full: LRU would hold the *recent* entries and
-///   would have dropped the *stale* entries. The recent part also has entries that were evicted; such an entry that is stored again keeps
-///   its visits.
+/// - A second order is by last use. It is split where a plain LRU cache would be full: LRU would hold the *recent* entries and would have
+///   dropped the *stale* entries. The recent part also has entries that were evicted; such an entry that is stored again keeps its visits.
 /// - So each miss and each hit tells how LRU would have done. While LRU would have cost less, the oldest stale entry is evicted instead
 ///   (``LossComparison``).
 /// - A new entry that needs more than a quarter of the capacity is evicted before any other. If it is soon stored again, it stays.
 ///
-/// With ``MemoryCache/Policy/leastRecentlyUsed``, the order keeps no evicted entries, and the last entry of the second list goes.
+/// With ``MemoryCache/Policy/leastRecentlyUsed``, the last entry of the second order goes, and no evicted entries are kept.
 ///
 /// `Documentation/development/cache-policy.md` has the measurements.
 ///
@@ -35,41 +34,41 @@ struct EvictionOrder {
     }
 
     private static let mostVisits: UInt8 = 3
+    /// The place in the order of uses between the recent and the stale entries.
+    private static let border: Slot = 1
+    /// The first slot of an entry.
+    static let firstSlot: Slot = 2
 
     var policy: MemoryCache.Policy
     var room: Room
 
-    private var nodes: [Node] = []
+    private var nodes = [Node](repeating: Node(digest: 0, bytes: 0, isPresent: false), count: firstSlot)
     private var free: [Slot] = []
     private var evicted: [UInt64: Slot] = [:]
-    private var arrivalLinks = SlotLinks()
-    private var arrivals = SlotList()
-    private var hand = SlotList.end
-    private var useLinks = SlotLinks()
-    private var recent = SlotList()
-    private var recentBytes = 0
-    private var stale = SlotList()
-    private var comparison = LossComparison()
+    /// The newest first.
+    private var arrivals = SlotRing()
+    private var hand = SlotRing.ends
+    /// The latest first.
+    private var uses = SlotRing()
+    private var recent = Room(bytes: 0, count: 0)
+    private(set) var comparison = LossComparison()
     /// The time to load everything in the cache, in milliseconds.
     private var fill = 0.0
 
     init(_ policy: MemoryCache.Policy, room: Room) {
         self.policy = policy
         self.room = room
+        arrivals.grow()
+        uses.grow()
+        uses.insert(Self.border)
     }
-
-    /// True while LRU is followed; for tests.
-    var prefersLRU: Bool { comparison.prefersLRU }
 
     /// The entries, the latest use first.
     var latestFirst: [Slot] {
-        var slots: [Slot] = []
-        for list in [recent, stale] {
-            var slot = list.first
-            while slot != SlotList.end {
-                if nodes[slot].isPresent { slots.append(slot) }
-                slot = useLinks.next(after: slot)
-            }
+        var (slots, slot) = ([Slot](), uses.next(after: SlotRing.ends))
+        while slot != SlotRing.ends {
+            if nodes[slot].isPresent { slots.append(slot) }
+            slot = uses.next(after: slot)
         }
         return slots
     }
@@ -80,38 +79,34 @@ struct EvictionOrder {
     ///   - bytes: the bytes that it counts for.
     /// - Returns: its slot, until it is removed or evicted.
     mutating func insert(_ digest: UInt64, bytes: Int) -> Slot {
-        let bytes = max(1, bytes)
-        let time = LossComparison.timeOfMiss(bytes: bytes)
+        var node = Node(digest: digest, bytes: max(1, bytes))
         let earlier = evicted.removeValue(forKey: digest)
-        var node = Node(digest: digest, bytes: bytes)
         if let earlier {
             node.visits = min(Self.mostVisits, nodes[earlier].visits + 1)
             forget(earlier)
         }
-        let slot = makeSlot(node)
+        let slot = free.popLast() ?? nodes.count
+        if slot == nodes.count {
+            nodes.append(node)
+            arrivals.grow()
+            uses.grow()
+        } else {
+            nodes[slot] = node
+        }
+        let time = LossComparison.timeOfMiss(bytes: node.bytes)
         fill += time
         comparison.missed(time, byPolicy: true, byLRU: earlier == nil, fill: fill)
-        arrivalLinks.prepend(slot, to: &arrivals)
+        arrivals.insert(slot)
         becomeRecent(slot)
         return slot
-    }
-
-    private mutating func makeSlot(_ node: Node) -> Slot {
-        if let slot = free.popLast() {
-            nodes[slot] = node
-            return slot
-        }
-        nodes.append(node)
-        arrivalLinks.grow()
-        useLinks.grow()
-        return nodes.count - 1
     }
 
     /// Records a use of an entry.
     @inline(__always)
     mutating func use(_ slot: Slot) {
         if nodes[slot].visits < Self.mostVisits { nodes[slot].visits += 1 }
-        if nodes[slot].isRecent { useLinks.moveToFront(slot, of: &recent) } else { useStale(slot) }
+        uses.remove(slot)
+        if nodes[slot].isRecent { uses.insert(slot) } else { useStale(slot) }
     }
 
     /// Records a use that LRU would have missed.
@@ -119,28 +114,28 @@ struct EvictionOrder {
     private mutating func useStale(_ slot: Slot) {
         let time = LossComparison.timeOfMiss(bytes: nodes[slot].bytes)
         comparison.missed(time, byPolicy: false, byLRU: true, fill: fill)
-        useLinks.remove(slot, from: &stale)
         becomeRecent(slot)
     }
 
     private mutating func becomeRecent(_ slot: Slot) {
         nodes[slot].isRecent = true
-        useLinks.prepend(slot, to: &recent)
-        recentBytes += nodes[slot].bytes
+        uses.insert(slot)
+        recent.bytes += nodes[slot].bytes
+        recent.count += 1
         limitRecent(to: room)
     }
 
     /// Drops the entries that a plain LRU cache of this size would evict.
     private mutating func limitRecent(to room: Room) {
-        while recentBytes > room.bytes || recent.count > room.count, !recent.isEmpty {
-            let slot = recent.last
-            guard nodes[slot].isPresent else {
+        while recent.count > 0, recent.bytes > room.bytes || recent.count > room.count {
+            let slot = uses.previous(before: Self.border)
+            if nodes[slot].isPresent {
+                unlinkUse(slot)
+                uses.insert(slot, after: Self.border)
+            } else {
                 evicted[nodes[slot].digest] = nil
                 forget(slot)
-                continue
             }
-            unlinkUse(slot)
-            useLinks.prepend(slot, to: &stale)
         }
     }
 
@@ -168,18 +163,16 @@ struct EvictionOrder {
     }
 
     private mutating func victim(_ room: Room, _ newcomer: Slot?) -> Slot? {
-        guard !arrivals.isEmpty else { return nil }
-        if !stale.isEmpty, policy == .leastRecentlyUsed || comparison.prefersLRU { return stale.last }
-        if policy == .leastRecentlyUsed {
-            forgetEvicted()
-            return recent.last
-        }
+        // The entries that exceed the limits are stale, so there are some with LRU.
+        let last = uses.previous(before: SlotRing.ends)
+        if last != Self.border, policy == .leastRecentlyUsed || comparison.prefersLRU { return last }
         if let newcomer, nodes[newcomer].bytes > room.bytes / 4, nodes[newcomer].visits == 0 { return newcomer }
-        var slot = hand == SlotList.end ? arrivals.last : hand
+        var slot = hand == SlotRing.ends ? arrivals.previous(before: SlotRing.ends) : hand
+        guard slot != SlotRing.ends else { return nil }
         while nodes[slot].visits > 0 {
             nodes[slot].visits -= 1
-            slot = arrivalLinks.previous(before: slot)
-            if slot == SlotList.end { slot = arrivals.last }
+            slot = arrivals.previous(before: slot)
+            if slot == SlotRing.ends { slot = arrivals.previous(before: slot) }
         }
         hand = slot
         return slot
@@ -187,15 +180,11 @@ struct EvictionOrder {
 
     /// Removes an entry from the queue, and moves the hand on if it was there.
     private mutating func leave(_ slot: Slot) {
-        if hand == slot { hand = arrivalLinks.previous(before: slot) }
-        arrivalLinks.remove(slot, from: &arrivals)
+        if hand == slot { hand = arrivals.previous(before: slot) }
+        arrivals.remove(slot)
         // Rounding errors of the sum add up, so an empty cache resets it.
-        fill = arrivals.isEmpty ? 0 : max(0, fill - LossComparison.timeOfMiss(bytes: nodes[slot].bytes))
-    }
-
-    private mutating func forgetEvicted() {
-        for slot in evicted.values { forget(slot) }
-        evicted = [:]
+        let isEmpty = arrivals.next(after: SlotRing.ends) == SlotRing.ends
+        fill = isEmpty ? 0 : max(0, fill - LossComparison.timeOfMiss(bytes: nodes[slot].bytes))
     }
 
     /// Frees a slot that is in neither the queue nor the table of evicted entries.
@@ -205,9 +194,10 @@ struct EvictionOrder {
     }
 
     private mutating func unlinkUse(_ slot: Slot) {
-        guard nodes[slot].isRecent else { return useLinks.remove(slot, from: &stale) }
+        uses.remove(slot)
+        guard nodes[slot].isRecent else { return }
         nodes[slot].isRecent = false
-        recentBytes -= nodes[slot].bytes
-        useLinks.remove(slot, from: &recent)
+        recent.bytes -= nodes[slot].bytes
+        recent.count -= 1
     }
 }

@@ -58,7 +58,6 @@ extension MemoryCache {
 extension MemoryCache.Configuration {
     /// The limits of all images together.
     var room: Room { Room(bytes: max(0, capacity.bytes), count: max(0, maximumCount ?? .max)) }
-    var largestSizeClass: ByteCount? { sizeClasses.keys.max() }
 }
 
 extension ByteCount {

@@ -21,7 +21,7 @@ internal import Logging
 /// - Complexity: a lookup is O(1) and allocates nothing. Storing and evicting are O(1) for each image, amortized; with
 ///   ``Configuration/sizeClasses``, storing is O(n). Removing a source is O(n), 4 µs with 10,000 images.
 public final class MemoryCache: MemoryCaching {
-    private let state: Lock<MemoryStore>
+    let state: Lock<MemoryStore>
     private let now: @Sendable () -> Duration
     private let subscription = MemoryPressure.Subscription()
 
@@ -43,18 +43,18 @@ public final class MemoryCache: MemoryCaching {
     /// The limits. Images that exceed new limits are evicted at once.
     public var configuration: Configuration {
         get { state.withLock { $0.limits } }
-        set { change { $0.change(limits: newValue) } }
+        set { state.change { $0.change(limits: newValue) } }
     }
 
     public func image(forKey key: ImageKey) -> Image? {
-        let image = state.withLock { $0.hit(key, now: time) } ?? change { $0.image(forKey: key, now: time) }
+        let image = state.withLock { $0.hit(key, now: time) } ?? state.change { $0.image(forKey: key, now: time) }
         return image.map { Image(storage: $0) }
     }
 
     public func contains(_ key: ImageKey) -> Bool { state.withLock { $0.contains(key, now: time) } }
 
     public func store(_ image: Image, forKey key: ImageKey, while isCurrent: @Sendable () -> Bool) {
-        change { store in
+        state.change { store in
             // Within the lock, which a removal takes after it was counted.
             if isCurrent() { store.store(image, forKey: key, now: time) }
         }
@@ -66,41 +66,29 @@ public final class MemoryCache: MemoryCaching {
     ///   - key: the key to store under.
     ///   - cost: the bytes that the image counts for.
     public func store(_ image: Image, forKey key: ImageKey, cost: ByteCount) {
-        change { $0.store(image, forKey: key, cost: cost.bytes, now: time) }
+        state.change { $0.store(image, forKey: key, cost: cost.bytes, now: time) }
     }
 
-    @discardableResult public func remove(_ key: ImageKey) -> Bool { change { $0.remove(key) } }
+    @discardableResult public func remove(_ key: ImageKey) -> Bool { state.change { $0.remove(key) } }
 
     @discardableResult public func removeAll(ofSource source: String) -> Int {
-        change { $0.removeAll(ofSource: source) }
+        state.change { $0.removeAll(ofSource: source) }
     }
 
-    @discardableResult public func removeAll() -> Bool { change { $0.removeAll() } }
+    @discardableResult public func removeAll() -> Bool { state.change { $0.removeAll() } }
 
     /// Removes the images whose time to live is over. They are never returned, even before that, and are also removed gradually
     /// as other images are stored.
-    @discardableResult public func removeExpired() -> CacheUsage { change { $0.removeExpired(now: time) } }
+    @discardableResult public func removeExpired() -> CacheUsage { state.change { $0.removeExpired(now: time) } }
 
-    public func trim(to bytes: ByteCount) { change { $0.trim(to: bytes.bytes) } }
+    public func trim(to bytes: ByteCount) { state.change { $0.trim(to: bytes.bytes) } }
 
-    /// Purges images until the others use at most half of the capacity under a warning, and a tenth under critical memory pressure.
-    /// - Parameter level: the level of memory pressure.
-    func trim(_ level: MemoryPressure.Level) { Self.trim(state, level) }
-
-    private static func trim(_ state: Lock<MemoryStore>, _ level: MemoryPressure.Level) {
-        change(state) { store in
-            // For a cache without a capacity, the fraction applies to its present size.
-            let capacity = store.limits.capacity == .unlimited ? store.statistics.bytes : store.limits.capacity.bytes
-            store.trim(to: capacity / (level == .warning ? 2 : 10))
-        }
-    }
-
-    /// Observes a source of memory pressure and trims the cache accordingly; `nil` ends the observation.
+    /// Observes a source of memory pressure; `nil` ends the observation. A warning leaves the images that use at most half of the capacity,
+    /// and critical memory pressure a tenth.
     /// - Parameter pressure: the source of memory pressure; `nil` for none.
     public func observe(_ pressure: MemoryPressure?) {
         // A weak reference to the cache would make each use of it count references the slow way, a sixth of a hit.
-        let state = state
-        subscription.replace(with: pressure) { level in Self.trim(state, level) }
+        subscription.replace(with: pressure) { [state] level in state.change { $0.trim(under: level) } }
         if let absence = MemoryPressure.takeAbsence() {
             Logger(label: "tintype.memory-pressure").notice("\(absence)")
         }
@@ -110,20 +98,14 @@ public final class MemoryCache: MemoryCaching {
     public var statistics: CacheStatistics { state.withLock { $0.statistics } }
 
     private func time() -> Int64 { now().inNanoseconds }
+}
 
-    /// The number of entries with only a weak reference to their image; for tests.
-    var evictedCount: Int { state.withLock { $0.evictedCount } }
-
-    /// Changes the state.
-    private func change<Result: Sendable>(_ body: (inout MemoryStore) -> Result) -> Result { Self.change(state, body) }
-
-    private static func change<Result: Sendable>(
-        _ state: Lock<MemoryStore>, _ body: (inout MemoryStore) -> Result
-    ) -> Result {
-        var released: [Image.Storage] = []
-        // Released after the lock: freeing an image takes long.
+extension Lock<MemoryStore> {
+    /// Changes the state, and then releases the images that are no longer in it: freeing an image takes too long under the lock.
+    fileprivate func change<Result: Sendable>(_ body: (inout MemoryStore) -> Result) -> Result {
+        var released: [Image.Storage?] = []
         defer { withExtendedLifetime(released) {} }
-        return state.withLock { store in
+        return withLock { store in
             let result = body(&store)
             swap(&released, &store.released)
             return result

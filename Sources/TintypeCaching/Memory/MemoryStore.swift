@@ -14,7 +14,7 @@ struct MemoryStore {
     }
 
     /// An evicted entry, whose image another part of the program may still hold.
-    private struct EvictedEntry {
+    struct EvictedEntry {
         weak var image: Image.Storage?
         var cost: Int
         var deadline: Int64
@@ -27,37 +27,32 @@ struct MemoryStore {
 
     /// By the digest of their keys.
     private var slots: [UInt64: Slot] = [:]
-    private var entries: [Entry] = []
+    private var entries = [Entry](repeating: unused, count: EvictionOrder.firstSlot)
     /// The hash of the source of each slot, which an entry that was removed leaves behind.
-    private var sources: [UInt64] = []
+    private var sources = [UInt64](repeating: 0, count: EvictionOrder.firstSlot)
     private var order: EvictionOrder
-    private var evicted: [ImageKey: EvictedEntry] = [:]
+    private(set) var evicted: [ImageKey: EvictedEntry] = [:]
     /// The number of changes since `evicted` was last searched for images that are gone.
     private var changesSinceSweep = 0
     /// The slot that was last checked for expiration.
     private var expiryHand = 0
-    /// True if any entry may have a deadline.
-    private var hasDeadlines = false
 
     private(set) var limits: MemoryCache.Configuration
     private(set) var statistics = CacheStatistics()
     /// Images that the caller releases, outside of any lock.
-    var released: [Image.Storage] = []
+    var released: [Image.Storage?] = []
 
     init(limits: MemoryCache.Configuration) {
         self.limits = limits
         order = EvictionOrder(limits.policy, room: limits.room)
     }
 
-    /// The number of entries with only a weak reference, including those whose image is gone.
-    var evictedCount: Int { evicted.count }
-
     // MARK: Lookup
 
     /// Returns the image of a key if it is there and hasn't expired, and counts the use. Otherwise ``image(forKey:now:)`` finds out more.
     @inline(__always)
     mutating func hit(_ key: ImageKey, now: () -> Int64) -> Image.Storage? {
-        guard let slot = find(key), !hasDeadlines || isCurrent(entries[slot].deadline, now: now) else { return nil }
+        guard let slot = find(key), isCurrent(entries[slot].deadline, now: now) else { return nil }
         statistics.hits += 1
         order.use(slot)
         return entries[slot].image
@@ -102,14 +97,13 @@ struct MemoryStore {
         if let old = slots[key.digest] { remove(entries[old].key) }
         remove(key)
         statistics.stores += 1
-        let deadline = limits.timeToLive.map { Self.sum(now(), $0.inNanoseconds) } ?? Self.forever
-        if deadline != Self.forever { hasDeadlines = true }
+        let deadline = limits.timeToLive.map { now() + min($0.inNanoseconds, .max / 4) } ?? Self.forever
         // Sums stay in range, with as many entries as memory can have.
-        let cost = min(Self.sum(max(0, cost ?? image.memoryCost), Self.cost(of: key)), 1 << 40)
+        let cost = min(max(0, cost ?? image.memoryCost), 1 << 40) + Self.cost(of: key)
         let entry = Entry(key: key, image: image.storage, cost: cost, deadline: deadline)
         if cost <= largestEntry { insert(entry) } else { keepWeakly(entry) }
         noteChange()
-        sweepExpired(2, now: now)
+        if deadline != Self.forever { sweepExpired(2, now: now) }
     }
 
     /// Returns the bytes that a key counts for: none for a name or an ordinary URL, all for a longer key, such as a `data:` URL
@@ -117,11 +111,6 @@ struct MemoryStore {
     private static func cost(of key: ImageKey) -> Int {
         let bytes = key.source.utf8.count + key.variant.description.utf8.count
         return bytes <= longestFreeKey ? 0 : bytes
-    }
-
-    private static func sum<Number: FixedWidthInteger>(_ one: Number, _ other: Number) -> Number {
-        let (sum, overflow) = one.addingReportingOverflow(other)
-        return overflow ? .max : sum
     }
 
     private mutating func insert(_ entry: Entry) {
@@ -144,7 +133,7 @@ struct MemoryStore {
     @discardableResult mutating func remove(_ key: ImageKey) -> Bool {
         if let slot = find(key) {
             order.remove(slot)
-            release(take(slot).image)
+            released.append(take(slot).image)
             return true
         }
         return evicted.removeValue(forKey: key)?.image != nil
@@ -165,7 +154,7 @@ struct MemoryStore {
     mutating func removeAll() -> Bool {
         let wasThere = !slots.isEmpty || evicted.values.contains { $0.image != nil }
         var empty = MemoryStore(limits: limits)
-        empty.released = released + entries.compactMap(\.image)
+        empty.released = released + entries.map(\.image)
         empty.statistics = statistics
         (empty.statistics.entries, empty.statistics.bytes) = (0, 0)
         self = empty
@@ -182,10 +171,6 @@ struct MemoryStore {
         return entry
     }
 
-    private mutating func release(_ image: Image.Storage?) {
-        if let image { released.append(image) }
-    }
-
     // MARK: Expiry
 
     /// Removes every entry that has expired.
@@ -195,10 +180,9 @@ struct MemoryStore {
         return CacheUsage(entries: before.entries - statistics.entries, bytes: before.bytes - statistics.bytes)
     }
 
-    /// Checks the next slots in turn and removes expired entries. Two checks for each store remove expired images gradually, at
-    /// O(1) each.
+    /// Checks the next slots in turn and removes expired entries. Two checks for each store of an image that expires remove others
+    /// gradually, at O(1) each.
     private mutating func sweepExpired(_ count: Int, now: () -> Int64) {
-        guard hasDeadlines, !entries.isEmpty else { return }
         let time = now()
         for _ in 0..<min(count, entries.count) {
             expiryHand = (expiryHand + 1) % entries.count
@@ -210,9 +194,8 @@ struct MemoryStore {
 
     /// The largest image that can be stored.
     private var largestEntry: Int {
-        max(
-            0, min(limits.capacity, limits.maximumEntryBytes ?? .unlimited, limits.largestSizeClass ?? .unlimited).bytes
-        )
+        let largestClass = limits.sizeClasses.keys.max() ?? .unlimited
+        return max(0, min(limits.capacity, limits.maximumEntryBytes ?? .unlimited, largestClass).bytes)
     }
 
     /// Applies new limits. Entries that exceed them are evicted at once.
@@ -258,6 +241,13 @@ struct MemoryStore {
         }
     }
 
+    /// Evicts entries until the others use at most half of the capacity under a warning, and a tenth under critical pressure.
+    mutating func trim(under level: MemoryPressure.Level) {
+        // Without a capacity, the fraction applies to the present size.
+        let capacity = limits.capacity == .unlimited ? statistics.bytes : limits.capacity.bytes
+        trim(to: capacity / (level == .warning ? 2 : 10))
+    }
+
     mutating func trim(to bytes: Int) {
         while statistics.bytes > bytes, evictOne(Room(bytes: max(0, bytes))) != nil {}
         // A trim also frees the few bytes of entries whose image is gone.
@@ -281,7 +271,7 @@ struct MemoryStore {
         statistics.evictions += 1
         // Taken from the table, so that this reference is the only reference if no other part of the program holds the image.
         if !isKnownUniquelyReferenced(&entry.image) { keepWeakly(entry) }
-        release(entry.image)
+        released.append(entry.image)
     }
 
     // MARK: Weak references

@@ -16,12 +16,6 @@ internal import Logging
 /// The store is shared, so ``removeAll()`` leaves it alone. Checksums aren't signatures: a user who may write to the store can replace
 /// images.
 public final class RemoteImageCache: DiskCaching {
-    private struct State {
-        var running = 0
-        var statistics = CacheStatistics()
-        var hasLogged = false
-    }
-
     private static let maximumOperations = 64
 
     private let remote: any RemoteCaching
@@ -30,7 +24,7 @@ public final class RemoteImageCache: DiskCaching {
     private let maximumAge: Duration
     private let now: @Sendable () -> Date
     private let sleep: @Sendable (Duration) async -> Void
-    private let state = Lock(State())
+    private let state = Lock((running: 0, statistics: CacheStatistics(), hasLogged: false))
 
     /// Creates a cache.
     /// - Parameters:
@@ -65,42 +59,31 @@ public final class RemoteImageCache: DiskCaching {
 
     public func entry(forKey key: ImageKey, priority: WorkPriority) async -> DiskCacheEntry? {
         let answer = await answer { [remote] in try await remote.get(EntryName(key).text) } ?? nil
-        let found = answer.map { verify($0, key) }
-        return state.withLock { state in
-            guard case .found(let entry) = found else {
-                state.statistics.misses += 1
-                if case .damaged = found { state.statistics.corruptions += 1 }
-                return nil
-            }
-            state.statistics.hits += 1
-            return entry
+        let (entry, isDamaged) = answer.map { verify($0, key) } ?? (nil, false)
+        state.withLock { state in
+            if entry == nil { state.statistics.misses += 1 } else { state.statistics.hits += 1 }
+            if isDamaged { state.statistics.corruptions += 1 }
         }
+        return entry
     }
 
-    private enum Verdict {
-        case found(DiskCacheEntry)
-        case damaged
-        case other
-    }
-
-    private func verify(_ data: Data, _ key: ImageKey) -> Verdict {
-        guard data.count <= maximumEntryBytes.bytes else { return .damaged }
+    /// Returns the entry in an answer; `nil` if it is damaged, or not to be used.
+    private func verify(_ data: Data, _ key: ImageKey) -> (entry: DiskCacheEntry?, isDamaged: Bool) {
+        guard data.count <= maximumEntryBytes.bytes else { return (nil, true) }
         switch data.withUnsafeBytes({ EntryFile.contents($0, key: key) }) {
-        case .damaged: return .damaged
-        case .foreign: return .other
+        case .damaged: return (nil, true)
+        case .foreign: return (nil, false)
         case .entry(let description):
             let time = now().cacheTime
-            // Another machine's clock may be ahead.
-            let stored = min(description.stored, time)
             let lifetime = min(maximumAge.cacheTime, description.entry.idleLifetime?.cacheTime ?? .max)
-            let end = stored.addingReportingOverflow(lifetime)
-            guard description.codec == nil, description.entry.expires.map({ $0 > now() }) ?? true,
-                end.overflow || end.partialValue > time, Self.isShareable(description.entry, key)
-            else { return .other }
+            // Another machine's clock may be ahead.
+            guard description.codec == nil, description.entry.expires.map({ $0.cacheTime > time }) ?? true,
+                min(description.stored, time) + lifetime > time, Self.isShareable(description.entry, key)
+            else { return (nil, false) }
             var entry = description.entry(with: data)
             // They go into the header of a request.
             if let validators = entry.validators, !validators.isText { entry.validators = nil }
-            return .found(entry)
+            return (entry, false)
         }
     }
 
@@ -128,18 +111,14 @@ public final class RemoteImageCache: DiskCaching {
             Self.isShareable(entry, key), isCurrent()
         else { return }
         let name = EntryName(key).text
-        let isStored = await answer { [remote] in try await Self.put(data, as: name, in: remote, isCurrent) } != nil
-        if isStored { state.withLock { $0.statistics.stores += 1 } }
-    }
-
-    private static func put(
-        _ data: Data, as name: String, in remote: any RemoteCaching, _ isCurrent: @Sendable () -> Bool
-    ) async throws {
-        let result: Result<Void, any Error>
-        do { result = .success(try await remote.put(data, as: name)) } catch { result = .failure(error) }
-        // In a task of its own, which the deadline doesn't cancel. A put that failed may have taken place.
-        if !isCurrent() { await Task { try? await remote.remove(name) }.value }
-        try result.get()
+        let isStored: Void? = await answer { [remote] in
+            var failure: (any Error)?
+            do { try await remote.put(data, as: name) } catch { failure = error }
+            // In a task of its own, which the deadline doesn't cancel. A put that failed may have taken place.
+            if !isCurrent() { await Task { try? await remote.remove(name) }.value }
+            if let failure { throw failure }
+        }
+        if isStored != nil { state.withLock { $0.statistics.stores += 1 } }
     }
 
     /// Returns true if there is a valid entry. It takes as long as reading it.

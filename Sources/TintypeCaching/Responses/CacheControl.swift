@@ -27,15 +27,12 @@ package struct CacheControl: Equatable, Sendable {
         for element in Self.elements(of: field) {
             let separator = element.firstIndex(of: UInt8(ascii: "="))
             let name = String(decoding: element[..<(separator ?? element.endIndex)], as: UTF8.self).lowercased()
-            apply(name, separator.map { element[element.index(after: $0)...] })
+            apply(name, separator.map { element[($0 + 1)...] })
         }
     }
 
     private mutating func apply(_ name: String, _ argument: ArraySlice<UInt8>?) {
-        func smaller(_ old: Double?) -> Double {
-            let seconds = Self.seconds(argument ?? [])
-            return old.map { min($0, seconds) } ?? seconds
-        }
+        func smaller(_ old: Double?) -> Double { min(old ?? .infinity, Self.seconds(argument ?? [])) }
         switch name {
         case "public": isPublic = true
         case "private": isPrivate = true
@@ -57,48 +54,34 @@ package struct CacheControl: Equatable, Sendable {
 
     /// The number of seconds of an argument, which may be quoted; 0 if it is invalid.
     private static func seconds(_ argument: ArraySlice<UInt8>) -> Double {
-        var digits = argument
-        if digits.count >= 2, digits.first == UInt8(ascii: "\""), digits.last == UInt8(ascii: "\"") {
-            digits = digits.dropFirst().dropLast()
-        }
-        return deltaSeconds(digits) ?? 0
+        let quote = UInt8(ascii: "\"")
+        let isQuoted = argument.first == quote && argument.last == quote
+        return deltaSeconds(isQuoted ? argument.dropFirst().dropLast() : argument) ?? 0
     }
 
     /// A number of seconds, at most 2^31 (RFC 9111, section 1.2.2); `nil` if there is anything but digits.
     package static func deltaSeconds(_ digits: some Collection<UInt8>) -> Double? {
-        guard !digits.isEmpty else { return nil }
-        var value = 0.0
-        for digit in digits {
-            guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit) else { return nil }
-            value = min(value * 10 + Double(digit - UInt8(ascii: "0")), maximumSeconds)
-        }
-        return value
+        guard !digits.isEmpty, digits.allSatisfy({ 0x30...0x39 ~= $0 }) else { return nil }
+        return min(Double(String(decoding: digits, as: UTF8.self)) ?? .infinity, maximumSeconds)
     }
 
     /// The elements of a list, without the white space around them (RFC 9110, section 5.6.1). A comma in a quoted string separates nothing.
     package static func elements(of field: String) -> [ArraySlice<UInt8>] {
-        let bytes = Array(field.utf8)
-        var elements: [ArraySlice<UInt8>] = []
-        var (start, isQuoted, isEscaped) = (0, false, false)
-        func add(_ end: Int) {
-            func isSpace(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
-            var element = bytes[start..<end].drop(while: isSpace)
-            while let last = element.last, isSpace(last) { element.removeLast() }
-            if !element.isEmpty { elements.append(element) }
-        }
-        for (index, byte) in bytes.enumerated() {
+        var (isQuoted, isEscaped) = (false, false)
+        let elements = Array(field.utf8).split { byte in
             if isEscaped {
                 isEscaped = false
             } else if isQuoted, byte == UInt8(ascii: "\\") {
                 isEscaped = true
             } else if byte == UInt8(ascii: "\"") {
                 isQuoted.toggle()
-            } else if byte == UInt8(ascii: ","), !isQuoted {
-                add(index)
-                start = index + 1
             }
+            return byte == UInt8(ascii: ",") && !isQuoted
         }
-        add(bytes.count)
-        return elements
+        func isSpace(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+        return elements.compactMap { element in
+            let element = element.drop(while: isSpace)
+            return element.lastIndex { !isSpace($0) }.map { element[...$0] }
+        }
     }
 }

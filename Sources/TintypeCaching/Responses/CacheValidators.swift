@@ -36,8 +36,8 @@ public struct CacheValidators: Sendable, Hashable, Codable {
     /// The validators as those that a URL gave.
     package func owned(by url: URL, of request: URL) -> CacheValidators {
         var validators = self
-        validators.owner =
-            url == request || url.representation == request.representation ? nil : XXH3.digest(url.representation)
+        let representation = url.representation
+        validators.owner = representation == request.representation ? nil : XXH3.digest(representation)
         return validators
     }
 

@@ -8,7 +8,7 @@ package struct StoredResponse: Sendable, Hashable, Codable {
     package let statusCode: Int?
     /// The header fields that matter to a cache, by lowercase names: `age`, `cache-control`, `date`, `expires`, `last-modified`, and
     /// `vary`.
-    package private(set) var headers: [String: String]
+    package private(set) var headers: [String: String] = [:]
     /// The time when the request was sent.
     package private(set) var requestTime: Date
     /// The time when the response came, or when the source last said that it is current.
@@ -24,6 +24,7 @@ package struct StoredResponse: Sendable, Hashable, Codable {
     private static let fieldNames = ["age", "cache-control", "date", "expires", "last-modified", "vary"]
     /// The longest value that is kept. Longer lists are hostile, and replaced with the most cautious value.
     private static let maximumLength = 4_096
+    private static let cautiousValues = ["cache-control": "no-cache", "vary": "*"]
 
     /// - Parameters:
     ///   - statusCode: The status of the response.
@@ -35,7 +36,6 @@ package struct StoredResponse: Sendable, Hashable, Codable {
         statusCode: Int?, headers: [String: String], request: SelectingFields, requestTime: Date, responseTime: Date
     ) {
         self.statusCode = statusCode
-        self.headers = [:]
         self.requestTime = requestTime
         self.responseTime = responseTime
         merge(headers)
@@ -45,15 +45,7 @@ package struct StoredResponse: Sendable, Hashable, Codable {
     private mutating func merge(_ fields: [String: String]) {
         for name in Self.fieldNames {
             guard let value = fields[name] else { continue }
-            guard value.utf8.count > Self.maximumLength else {
-                headers[name] = value
-                continue
-            }
-            switch name {
-            case "cache-control": headers[name] = "no-cache"
-            case "vary": headers[name] = "*"
-            default: headers[name] = ""
-            }
+            headers[name] = value.utf8.count <= Self.maximumLength ? value : Self.cautiousValues[name] ?? ""
         }
     }
 
@@ -101,8 +93,8 @@ package struct StoredResponse: Sendable, Hashable, Codable {
         for fields in [headers, selection] {
             writer.integer(UInt32(fields.count))
             for (name, value) in fields.sorted(by: { $0.key < $1.key }) {
-                writer.string(name)
-                writer.string(value)
+                writer.value(name.utf8)
+                writer.value(value.utf8)
             }
         }
         return Data(writer.bytes)

@@ -16,14 +16,9 @@ struct ByteWriter {
         integer(UInt64(truncatingIfNeeded: value))
     }
 
-    mutating func data(_ value: Data?) {
+    mutating func value(_ value: (some Collection<UInt8>)?) {
         integer(value.map { UInt32(clamping: $0.count) } ?? .max)
         if let value { bytes.append(contentsOf: value) }
-    }
-
-    mutating func string(_ value: String?) {
-        integer(value.map { UInt32(clamping: $0.utf8.count) } ?? .max)
-        if let value { bytes.append(contentsOf: value.utf8) }
     }
 }
 

@@ -5,16 +5,12 @@
 func firstResult<Value: Sendable>(of searches: [@Sendable () async -> Value?]) async -> Value? {
     let (results, continuation) = AsyncStream.makeStream(of: Value?.self)
     let tasks = searches.map { search in Task { continuation.yield(await search()) } }
-    return await withTaskCancellationHandler {
-        defer { for task in tasks { task.cancel() } }
-        var misses = 0
-        // Iterating ends when the calling task is canceled.
-        while misses < searches.count, let result = await results.first(where: { _ in true }) {
-            if let value = result { return value }
-            misses += 1
-        }
-        return nil
-    } onCancel: {
-        for task in tasks { task.cancel() }
+    defer { for task in tasks { task.cancel() } }
+    var misses = 0
+    // Iterating ends when the calling task is canceled.
+    while misses < searches.count, let result = await results.first(where: { _ in true }) {
+        if let result { return result }
+        misses += 1
     }
+    return nil
 }

@@ -37,19 +37,16 @@ extension CacheCommand {
                     ("used", .left), ("ends", .left),
                 ])
                 var listed = 0
-                var cursor = ""
-                while listed < most, !Task.isCancelled {
+                for folder in source == nil ? DiskCache.folders : 0..<1 where listed < most && !Task.isCancelled {
                     let page =
                         if let source { await disk.entries(ofSource: source) } else {
-                            await disk.entries(after: cursor, limit: min(1_000, most - listed))
+                            await disk.entries(inFolder: folder)
                         }
                     for entry in page.prefix(most - listed) {
                         let report = CacheEntryReport(entry, showsCompleteURL: fullURLs)
                         if options.json { console.print(JSONLine.encode(report)) } else { table.add(report.cells) }
                         listed += 1
                     }
-                    guard source == nil, let last = page.last else { break }
-                    cursor = last.cursor
                 }
                 guard !options.json else { return }
                 if listed > 0 { table.lines.forEach(console.print) }

@@ -126,9 +126,9 @@ extension ImageManager {
     public func cachedVariants(of request: ImageRequest) async -> [ImageKey] {
         let (request, environment) = prepared(request)
         let source = environment.source(of: request)
-        var variants = await environment.cache.variants(ofSource: source)
+        var variants = await environment.cache.disk?.variants(ofSource: source) ?? []
         if environment.hasOwnOriginals {
-            let originals = await environment.originals.variants(ofSource: source)
+            let originals = await environment.originals.disk?.variants(ofSource: source) ?? []
             variants = originals.filter(\.isOriginal) + variants.filter { !$0.isOriginal }
         }
         return variants.map { ImageKey(source: source, variant: $0) }

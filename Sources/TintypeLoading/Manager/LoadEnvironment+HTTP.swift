@@ -49,9 +49,8 @@ extension LoadEnvironment {
 
     /// The original of a request on disk; `nil` if it doesn't fit the request.
     func original(of request: ImageRequest, key: ImageKey) async -> DiskCacheEntry? {
-        guard let entry = await originals.entry(forKey: key.original), accepts(entry.response, for: request) else {
-            return nil
-        }
+        guard let entry = await originals.disk?.entry(forKey: key.original), accepts(entry.response, for: request)
+        else { return nil }
         return entry
     }
 

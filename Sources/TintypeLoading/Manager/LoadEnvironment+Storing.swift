@@ -146,7 +146,7 @@ extension LoadEnvironment {
         var plain = request
         plain.cache.storesVariant = false
         let key = key(for: plain)
-        for variant in await cache.variants(ofSource: key.source) where variant.isEncoded(of: key.variant) {
+        for variant in await cache.disk?.variants(ofSource: key.source) ?? [] where variant.isEncoded(of: key.variant) {
             _ = try await cache.remove(ImageKey(source: key.source, variant: variant), from: .disk)
         }
     }

@@ -81,8 +81,8 @@ extension LoadEnvironment {
         let span = trace.span.flatMap { configuration.tracer?.startSpan(stage.spanName, context: $0.context) }
         let start = ContinuousClock.now
         let result = await StageStopwatch.$current.withValue(stopwatch) {
-            guard let span else { return await Self.result(of: body) }
-            return await ServiceContext.$current.withValue(span.context) { await Self.result(of: body) }
+            guard let span else { return await Result(catching: body) }
+            return await ServiceContext.$current.withValue(span.context) { await Result(catching: body) }
         }
         let time = StageTime(total: ContinuousClock.now - start, queued: stopwatch.waited, load: trace.id)
         configuration.meters?.record(stage, time)
@@ -107,15 +107,9 @@ extension LoadEnvironment {
         let read = try? await observe(.disk, of: trace) { entry in
             ["bytes": "\(entry?.data.count ?? 0)", "hit": "\(entry != nil)"]
         } _: {
-            await cache.entry(forKey: key, priority: priority)
+            await cache.disk?.entry(forKey: key, priority: priority)
         }
         return read.map { ($0.value, $0.time) } ?? (nil, .zero)
-    }
-
-    private static func result<Value>(
-        of body: () async throws(ImageError) -> Value
-    ) async -> Result<Value, ImageError> {
-        do throws(ImageError) { return .success(try await body()) } catch { return .failure(error) }
     }
 
     /// Counts a transfer that has ended.

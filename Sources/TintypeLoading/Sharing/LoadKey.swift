@@ -78,11 +78,11 @@ struct SourceRemovals: Hashable, Sendable {
 
     /// True if a single removal happened since, and it was from all layers of both caches.
     func isOne(after old: SourceRemovals) -> Bool {
-        func isOne(_ new: RemovalCount, _ old: RemovalCount) -> Bool {
-            // Starts and ends count.
-            new.removing == [] && old.removing == [] && new.memory == old.memory + 2 && new.disk == old.disk + 2
+        func isOne(_ new: RemovalCount.Layer, _ old: RemovalCount.Layer) -> Bool {
+            new.starts == new.ends && old.starts == old.ends && new.starts == old.starts &+ 1
         }
-        return isOne(images, old.images) && isOne(originals, old.originals)
+        return isOne(images.memory, old.images.memory) && isOne(images.disk, old.images.disk)
+            && isOne(originals.memory, old.originals.memory) && isOne(originals.disk, old.originals.disk)
     }
 }
 

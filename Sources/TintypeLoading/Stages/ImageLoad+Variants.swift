@@ -35,7 +35,8 @@ extension ImageLoad {
         let source = key.image.source
         let wanted = ImageVariant(request.decode)
         func area(_ variant: ImageVariant) -> Double { variant.box.map { Double($0.width) * Double($0.height) } ?? 0 }
-        let larger = await environment.cache.variants(ofSource: source).filter { wanted.canBeMade(of: $0) }
+        let stored = await environment.cache.disk?.variants(ofSource: source) ?? []
+        let larger = stored.filter { wanted.canBeMade(of: $0) }
         guard !larger.isEmpty else { return nil }
         let original = ImageKey(source: source)
         if key.queriesDisk, await environment.originals.contains(original, in: .disk).contains(.disk) { return nil }

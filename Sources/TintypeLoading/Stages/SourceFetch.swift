@@ -170,12 +170,8 @@ final class SourceFetch: Sendable {
 
     /// Calls the loader, which may ask the manager for other images.
     private func call(_ message: LoadRequest, in job: LoadWork.Job) async throws(ImageError) -> LoadedData {
-        let result = await SharedWorkID.$currentJob.withValue(job.id) { () -> Result<LoadedData, ImageError> in
-            do throws(ImageError) {
-                return .success(try await environment.loaders.load(message))
-            } catch {
-                return .failure(error)
-            }
+        let result = await SharedWorkID.$currentJob.withValue(job.id) {
+            await Result { () async throws(ImageError) in try await environment.loaders.load(message) }
         }
         return try result.get()
     }

@@ -98,7 +98,6 @@ struct StoreModel: ExploredModel {
     private var memory: [Int: Int] = [:]
     private var disk: Int?
     private var count = RemovalCount()
-    private var removing = 0
     private var removed = -1
     private var transfers = 0
     private(set) var failure: String?
@@ -127,7 +126,7 @@ struct StoreModel: ExploredModel {
             add("job \(id) \(job.key): \(job.step)") { $0.run(id, job, scenario, rules) }
         }
         for (index, remover) in removers.enumerated() where remover.step != .done {
-            add("removal \(index): \(remover.step)") { $0.remove(index, rules) }
+            add("removal \(index): \(remover.step)") { $0.remove(index) }
         }
         if !writes.isEmpty { add("the disk writes") { $0.write(rules) } }
         return next
@@ -203,14 +202,14 @@ struct StoreModel: ExploredModel {
                 return go(to: .store, in: &self)
             }
             bodies[picture]?.replacement = .running
-            countRemoval(1, rules)
+            countRemoval(1)
             go(to: .removeOld, in: &self)
         case .removeOld:
             (memory, disk) = ([:], nil)
             go(to: .endReplacing, in: &self)
         case .endReplacing:
             guard let picture = job.picture, let body = bodies[picture] else { return }
-            countRemoval(-1, rules)
+            countRemoval(-1)
             bodies[picture]?.replacement = .done
             let (new, old) = (
                 SourceRemovals(images: count, originals: count),
@@ -224,7 +223,7 @@ struct StoreModel: ExploredModel {
             go(to: .store, in: &self)
         case .store, .storeLate:
             if let picture = job.picture, let body = bodies[picture] {
-                if !rules.contains(.countAtStore) || count.permitsStoreInMemory(since: body.removals) {
+                if permitsStore(count.memory, since: body.removals.memory, rules) {
                     memory[size] = picture
                 }
                 if rules.contains(.imageStores) { beginWrite(picture, job, rules) }
@@ -239,18 +238,22 @@ struct StoreModel: ExploredModel {
         }
     }
 
-    private mutating func countRemoval(_ running: Int, _ rules: Set<Rule>) {
-        removing += running
-        count.removing = removing > 0 ? .all : []
-        guard running > 0 || rules.contains(.endsCount) else { return }
-        (count.memory, count.disk) = (count.memory + 1, count.disk + 1)
+    private mutating func countRemoval(_ running: Int) {
+        if running > 0 { count.memory.starts += 1 } else { count.memory.ends += 1 }
+        count.disk = count.memory
     }
 
-    private mutating func remove(_ index: Int, _ rules: Set<Rule>) {
+    private func permitsStore(_ new: RemovalCount.Layer, since old: RemovalCount.Layer, _ rules: Set<Rule>) -> Bool {
+        guard rules.contains(.countAtStore) else { return true }
+        return rules.contains(.endsCount)
+            ? new.permitsStore(since: old) : new.starts == old.starts && new.starts == new.ends
+    }
+
+    private mutating func remove(_ index: Int) {
         switch removers[index].step {
         case .begin:
             removers[index].last = transfers
-            countRemoval(1, rules)
+            countRemoval(1)
             removers[index].step = .memory
         case .memory:
             memory = [:]
@@ -259,7 +262,7 @@ struct StoreModel: ExploredModel {
             disk = nil
             removers[index].step = .end
         case .end:
-            countRemoval(-1, rules)
+            countRemoval(-1)
             removed = max(removed, removers[index].last)
             removers[index].step = .done
         case .done: break
@@ -282,7 +285,7 @@ struct StoreModel: ExploredModel {
 
     private mutating func write(_ rules: Set<Rule>) {
         let write = writes.removeFirst()
-        if !rules.contains(.countAtStore) || count.permitsStoreOnDisk(since: write.removals) { disk = write.picture }
+        if permitsStore(count.disk, since: write.removals.disk, rules) { disk = write.picture }
         var effects = SharedWorkState<Key>.Effects()
         machine.leave(write.hold, &effects)
         perform(effects, nil)

@@ -90,7 +90,7 @@ struct LoadingSnippets {
             loader: FixedLoader(data: try bench.picture().encoded(as: .png))
         ).load(request)
         #expect(result.storeError == nil)
-        let entry = await archive.entry(forKey: result.key)
+        let entry = await archive.disk?.entry(forKey: result.key)
         #expect(entry?.mimeType == "image/webp")
     }
 

@@ -1,3 +1,5 @@
+@testable import TintypeCaching
+
 /// The two ends of a list of slots whose links are in ``SlotLinks``.
 struct SlotList {
     /// Beyond the ends of a list.
