@@ -98,6 +98,11 @@ struct MemoryCacheTests {
         clock.advance(.seconds(10))
         #expect(cache.removeExpired() == CacheUsage(entries: 20, bytes: 20 * 64))
         #expect(cache.removeExpired() == CacheUsage() && cache.statistics.bytes == 0)
+        for index in 0..<20 { cache.store(try solidImage(16, 1), forKey: ImageKey(source: "last \(index)")) }
+        cache.configuration.timeToLive = nil
+        clock.advance(.seconds(10))
+        for index in 0..<40 { cache.store(try solidImage(16, 1), forKey: ImageKey(source: "endless \(index % 20)")) }
+        #expect(cache.statistics.entries == 20, "also where later images live for ever")
     }
 
     @Test("Without weak references an image that had to go is gone, whoever holds it", .capability("CCF-02", "CCF-03"))

@@ -26,6 +26,9 @@ struct MemoryPressureTests {
         cache.configuration.capacity = .unlimited
         pressure.report(.warning)
         #expect(cache.statistics.bytes == 320, "without a capacity, a part of what it holds")
+        try fill()
+        pressure.report(.critical)
+        #expect(cache.statistics.bytes == 640)
         cache.observe(nil)
         cache.configuration.capacity = 6_400
         try fill()

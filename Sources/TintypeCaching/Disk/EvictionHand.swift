@@ -108,9 +108,8 @@ struct EvictionHand: Sendable {
     }
 
     private mutating func makeCandidates(_ count: Int, now time: Int64) {
-        let latest = time + Self.clockTolerance
-        // A time in the future counts as the oldest: nobody has used the entry since the clock was set back.
-        func lastUse(_ entry: Listed) -> Int64 { entry.modified > latest ? .min : entry.modified }
+        // A time in the future counts as older than the others: nobody has used the entry since the clock was set back.
+        func lastUse(_ entry: Listed) -> (Int, Int64) { (entry.modified > time + Self.clockTolerance ? 0 : 1, entry.modified) }
         candidates = batch.sorted { lastUse($0) < lastUse($1) }.prefix(count).reversed()
         batch = []
     }

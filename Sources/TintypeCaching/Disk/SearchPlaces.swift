@@ -42,18 +42,19 @@ extension DiskStore {
             do throws(FileError) {
                 return try body()
             } catch {
-                if !error.isMissing, error.code != ENOTDIR {
-                    note("\(error)", cause: "search \(error.operation) \(error.code)")
-                }
+                guard !error.isMissing, error.code != ENOTDIR else { return nil }
+                note("\(error)", cause: "search \(error.operation) \(error.code)")
                 return nil
             }
         }
         for path in places.paths {
             let entry = search { () throws(FileError) in
-                // Not with `??`, which forgets the type of the error.
-                let known = places.directories[path]
-                let directory = if let known { known } else { try OpenDirectory.open(path) }
-                searchPlaces.withLock { if $0.paths.contains(path) { $0.directories[path] = directory } }
+                let directory = try searchPlaces.withLock { current throws(FileError) in
+                    if let known = current.directories[path] { return known }
+                    let opened = try OpenDirectory.open(path)
+                    if current.paths.contains(path) { current.directories[path] = opened }
+                    return opened
+                }
                 guard let (data, status, contents) = try directory.read(EntryName(key), for: key),
                     status.size <= limit, case .entry(let description) = contents, description.codec == nil
                 else { return nil }

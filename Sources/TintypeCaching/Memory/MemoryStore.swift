@@ -103,7 +103,7 @@ struct MemoryStore {
         let entry = Entry(key: key, image: image.storage, cost: cost, deadline: deadline)
         if cost <= largestEntry { insert(entry) } else { keepWeakly(entry) }
         noteChange()
-        if deadline != Self.forever { sweepExpired(2, now: now) }
+        sweepExpired(2, now: now)
     }
 
     /// Returns the bytes that a key counts for: none for a name or an ordinary URL, all for a longer key, such as a `data:` URL
@@ -180,13 +180,11 @@ struct MemoryStore {
         return CacheUsage(entries: before.entries - statistics.entries, bytes: before.bytes - statistics.bytes)
     }
 
-    /// Checks the next slots in turn and removes expired entries. Two checks for each store of an image that expires remove others
-    /// gradually, at O(1) each.
+    /// Checks the next slots in turn and removes expired entries. Two checks for each store remove expired images gradually, at O(1) each.
     private mutating func sweepExpired(_ count: Int, now: () -> Int64) {
-        let time = now()
         for _ in 0..<min(count, entries.count) {
             expiryHand = (expiryHand + 1) % entries.count
-            if entries[expiryHand].deadline <= time { remove(entries[expiryHand].key) }
+            if !isCurrent(entries[expiryHand].deadline, now: now) { remove(entries[expiryHand].key) }
         }
     }
 
