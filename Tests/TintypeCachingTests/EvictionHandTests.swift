@@ -133,7 +133,7 @@ struct EvictionHandTests {
         #expect(try #require(saved).count < 4_096)
     }
 
-    @Test("Among a few entries, the least recently used one goes first")
+    @Test("Among a few entries, the least recently used one goes first, also after the clock was set back")
     func fewEntries() {
         var generator = SeededRandom(seed: 5)
         var directory = SimulatedDirectory()
@@ -143,6 +143,9 @@ struct EvictionHandTests {
             process.request(name, size: 4_096, in: &directory, at: Self.start + Int64(index) * 10_000_000)
         }
         #expect(Set(directory.folders.flatMap(\.keys)) == Set(names.suffix(5)))
+        let later = (0..<2).map { _ in EntryName(source: .random(in: 0 ... .max, using: &generator), variant: 0) }
+        for name in later { process.request(name, size: 4_096, in: &directory, at: Self.start - 86_400_000_000) }
+        #expect(Set(directory.folders.flatMap(\.keys)) == Set(names.suffix(3) + later))
     }
 
     @Test("Sizes that are wrong come right, and entries that can't go end the search", .timeLimited)
