@@ -102,12 +102,16 @@ struct DiskCacheSearchPathTests {
         }
     }
 
-    @Test("Search paths that are set again lead to the directories of now, also for lookups at the same time", .capability("CPA-06"))
+    @Test(
+        "Search paths that are set again lead to the directories of now, also for lookups at the same time",
+        .capability("CPA-06"))
     func replacedSearchPath() async throws {
         let cache = DiskCache.temporary(path)
         for round in 0..<20 {
             let lookups = (0..<4).map { number in
-                Task.detached { for index in 0..<200 { _ = await cache.entry(forKey: ImageKey(source: "\(number) \(index)")) } }
+                Task.detached {
+                    for index in 0..<200 { _ = await cache.entry(forKey: ImageKey(source: "\(number) \(index)")) }
+                }
             }
             let key = ImageKey(source: "\(round)")
             if round > 0 { try FileManager.default.moveItem(atPath: old, toPath: "\(old)-\(round)") }

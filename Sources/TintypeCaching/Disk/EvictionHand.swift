@@ -108,8 +108,9 @@ struct EvictionHand: Sendable {
     }
 
     private mutating func makeCandidates(_ count: Int, now time: Int64) {
+        let latest = time + Self.clockTolerance
         // A time in the future counts as older than the others: nobody has used the entry since the clock was set back.
-        func lastUse(_ entry: Listed) -> (Int, Int64) { (entry.modified > time + Self.clockTolerance ? 0 : 1, entry.modified) }
+        func lastUse(_ entry: Listed) -> (Int, Int64) { (entry.modified > latest ? 0 : 1, entry.modified) }
         candidates = batch.sorted { lastUse($0) < lastUse($1) }.prefix(count).reversed()
         batch = []
     }

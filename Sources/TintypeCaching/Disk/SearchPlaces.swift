@@ -42,8 +42,7 @@ extension DiskStore {
             do throws(FileError) {
                 return try body()
             } catch {
-                guard !error.isMissing, error.code != ENOTDIR else { return nil }
-                note("\(error)", cause: "search \(error.operation) \(error.code)")
+                if !error.isMissing, error.code != ENOTDIR { note("\(error)", cause: "search \(error.code)") }
                 return nil
             }
         }
