@@ -7,18 +7,6 @@
 ///
 /// The cache that was added last has the highest priority. Without any cache, nothing is found and nothing is stored.
 public final class TieredDiskCache: DiskCaching {
-    /// A choice of the caches that take part in a call.
-    public enum Policy: String, Sendable, Hashable, CaseIterable {
-        /// The cache that was added last, and no other.
-        case highestOnly
-        /// The cache that was added first, and no other.
-        case lowestOnly
-        /// In order, starting with the highest priority. A query ends with the first hit; changes go to all, even if some fail.
-        case serial
-        /// All at once. A query ends with the first hit, and the others are canceled. A miss waits for all.
-        case concurrent
-    }
-
     private let policies: (query: Policy, store: Policy, remove: Policy, contains: Policy, removeAll: Policy)
     private let promotesHits: Bool
     private let list: Lock<[any DiskCaching]>
@@ -60,8 +48,6 @@ public final class TieredDiskCache: DiskCaching {
         case .serial, .concurrent: caches.reversed()
         }
     }
-
-    // MARK: Queries
 
     public func entry(forKey key: ImageKey, priority: WorkPriority) async -> DiskCacheEntry? {
         let count = removals.count(ofSource: key.source)
@@ -112,8 +98,6 @@ public final class TieredDiskCache: DiskCaching {
         return nil
     }
 
-    // MARK: Changes
-
     public func store(
         _ entry: DiskCacheEntry, forKey key: ImageKey, while isCurrent: @escaping @Sendable () -> Bool
     ) async throws(ImageError) {
@@ -157,9 +141,7 @@ public final class TieredDiskCache: DiskCaching {
         }
         var results: [Result<Value, any Error>] = []
         for change in changes { results.append(await change.result) }
-        do {
-            return try results.map { try $0.get() }
-        } catch {
+        do { return try results.map { try $0.get() } } catch {
             throw error as? ImageError ?? ImageError(.cacheWriteFailed, stage: .cache, reason: "\(error)")
         }
     }
