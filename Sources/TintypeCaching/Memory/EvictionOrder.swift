@@ -17,7 +17,7 @@ struct Room {
 ///   (``LossComparison``).
 /// - A new entry that needs more than a quarter of the capacity is evicted before any other. If it is soon stored again, it stays.
 ///
-/// With ``MemoryCache/Policy/leastRecentlyUsed``, the last entry of the second order goes, and no evicted entries are kept.
+/// With ``MemoryCache/Policy/leastRecentlyUsed``, the last entry of the second order goes. It is stale, and so isn't kept.
 ///
 /// `Documentation/development/cache-policy.md` has the measurements.
 ///
