@@ -298,3 +298,9 @@ let package = Package(
             swiftSettings: settings),
     ]
 )
+
+// The sanitizers build and link only what they test: the names of targets of tests and of programs, separated by commas.
+if let names = Context.environment["TINTYPE_ONLY_TESTS"]?.split(separator: ",") {
+    package.targets.removeAll { [.test, .executable].contains($0.type) && !names.contains($0.name[...]) }
+    package.products.removeAll { $0 is Product.Executable }
+}
