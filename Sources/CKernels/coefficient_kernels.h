@@ -4,8 +4,8 @@
 #define MULTIPLY_ADD VERSION(MULTIPLY_ADD)
 
 TARGET static long VERSION(place)(
-    void *rows, const void *records, long end, long mcus, long blocks, const uint8_t *components,
-    const int32_t *offsets, const int32_t *steps, const int16_t *quantizers, const uint8_t *is_wide,
+    void *rows, const void *records, long end, long record_size, long mcus, long blocks, const uint8_t *components,
+    const int32_t *offsets, const int32_t *steps, const int16_t *quantizers, const uint8_t *sizes,
     int32_t *predictions, long index, const ccoefficients_large *large, long used, long count
 ) {
     const int8_t *record = (const int8_t *)records + end;
@@ -13,33 +13,25 @@ TARGET static long VERSION(place)(
         for (long b = 0; b < blocks; b++, index++) {
             const int component = components[b];
             int16_t *block = (int16_t *)rows + offsets[b] + mcu * steps[b];
-            const int16_t *quantizer = quantizers + component * 16;
-            record -= 16;
+            const int16_t *quantizer = quantizers + component * 32;
+            record -= record_size;
             if (used < count && large[used].record == index) {
                 const long now = place_large(
-                    block, record, is_wide[component], quantizer, predictions + component, index, large + used,
+                    block, record + record_size, sizes[component], quantizer, predictions + component, index, large + used,
                     count - used);
                 if (now < 0) return -1;
                 used += now;
                 continue;
             }
-            const int32_t mean = predictions[component] += record[15];
+            const int32_t mean = predictions[component] += record[record_size - 1];
             if (!is_short((long)mean * quantizer[0]) || !is_short(mean)) return -1;
-            i8x16 bytes;
-            LOAD(bytes, record);
             // The value of a byte times a quantizer of at most 255 has 16 bits.
-            if (is_wide[component]) {
-                i16x16 factors, values = __builtin_convertvector(WIDE(bytes), i16x16);
-                LOAD(factors, quantizer);
-                values[0] = (int16_t)mean;
-                values *= factors;
-                STORE(block, values);
+            if (sizes[component] == 16) {
+                PLACE(i8x16, WIDE, i16x16);
+            } else if (sizes[component] == 8) {
+                PLACE(i8x16, NARROW, i16x8);
             } else {
-                i16x8 factors, values = __builtin_convertvector(NARROW(bytes), i16x8);
-                LOAD(factors, quantizer);
-                values[0] = (int16_t)mean;
-                values *= factors;
-                STORE(block, values);
+                PLACE(i8x32, BROAD, i16x32);
             }
         }
     }
@@ -47,11 +39,11 @@ TARGET static long VERSION(place)(
 }
 
 TARGET static int VERSION(multiply)(
-    void *rows, long first, long vectors, const int16_t *quantizers, long quantizer, int is_wide
+    void *rows, long first, long vectors, const int16_t *quantizers, long quantizer, long size
 ) {
     int16_t *values = (int16_t *)rows + first;
     i16x32 factors, least = {0}, most = {0};
-    for (int i = 0; i < 32; i++) factors[i] = quantizers[quantizer + i % (is_wide ? 16 : 8)];
+    for (int i = 0; i < 32; i++) factors[i] = quantizers[quantizer + i % size];
     for (long x = 0; x < vectors; x++, values += 32) {
         i16x32 v;
         LOAD(v, values);
@@ -67,22 +59,13 @@ TARGET static int VERSION(multiply)(
 }
 
 TARGET static void VERSION(sum_rows)(
-    void *sums, const void *rows, const int32_t *offsets, const int16_t *weights, long first, long count, long vectors
+    void *sums, const void *rows, const int32_t *offsets, const int16_t *weights, long size, long first, long count,
+    long vectors
 ) {
-    for (long x = 0; x < vectors; x++) {
-        i32x16 sum = {0};
-        for (long row = 0; row < count; row++) {
-            i16x32 values;
-            i16x16 w;
-            LOAD(values, (const int16_t *)rows + offsets[row] + x * 32);
-            LOAD(w, weights + first + row * 16);
-            sum += MULTIPLY_ADD(
-                values, __builtin_shufflevector(
-                            w, w, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9,
-                            10, 11, 12, 13, 14, 15));
-        }
-        const f32x16 result = __builtin_convertvector(sum, f32x16);
-        STORE((float *)sums + x * 16, result);
+    if (size == 32) {
+        SUM_ROWS(i16x32, w);
+    } else {
+        SUM_ROWS(i16x16, TWICE(w));
     }
 }
 

@@ -6,6 +6,7 @@
 #pragma STDC FP_CONTRACT OFF
 
 typedef int8_t i8x16 __attribute__((vector_size(16)));
+typedef int8_t i8x32 __attribute__((vector_size(32)));
 typedef int16_t i16x8 __attribute__((vector_size(16)));
 typedef int16_t i16x16 __attribute__((vector_size(32)));
 typedef int16_t i16x32 __attribute__((vector_size(64)));
@@ -19,31 +20,48 @@ typedef float f32x16 __attribute__((vector_size(64)));
 #define STORE(address, value) memcpy((address), &(value), sizeof(value))
 
 // The positions in zigzag order of the coefficients of a block; where there is none, any other, which the quantizer makes zero.
-static const uint8_t narrow_order[8] = {0, 2, 3, 15, 1, 4, 5, 15};
-static const uint8_t wide_order[16] = {0, 2, 3, 9, 1, 4, 8, 11, 5, 7, 12, 15, 6, 13, 10, 15};
+static const uint8_t narrow_order[8] = {0, 2, 3, 31, 1, 4, 5, 31};
+static const uint8_t wide_order[16] = {0, 2, 3, 9, 1, 4, 8, 11, 5, 7, 12, 31, 6, 13, 10, 31};
+static const uint8_t broad_order[32] = {0, 2, 3, 9, 10, 20, 21, 31, 1, 4, 8, 11, 19, 22, 5, 7, 12, 18, 23, 31, 6, 13, 17, 24,
+                                        14, 16, 25, 31, 15, 26, 27, 31};
 
-// The same as shuffles of a record, where coefficient k is at byte 15 - k.
+// The same as shuffles of a record, where coefficient k is k bytes before the last, or of its last 16 bytes.
 #define NARROW(v) __builtin_shufflevector(v, v, 15, 13, 12, 0, 14, 11, 10, 0)
 #define WIDE(v) __builtin_shufflevector(v, v, 15, 13, 12, 6, 14, 11, 7, 4, 10, 8, 3, 0, 9, 2, 5, 0)
+#define BROAD(v)                                                                                                         \
+    __builtin_shufflevector(                                                                                             \
+        v, v, 31, 29, 28, 22, 21, 11, 10, 0, 30, 27, 23, 20, 12, 9, 26, 24, 19, 13, 8, 0, 25, 18, 14, 7, 17, 15, 6, 0, 16, 5, \
+        4, 0)
+
+// Stores the block of a record, by the order of a format.
+#define PLACE(bytes_type, order, type)                                       \
+    bytes_type bytes;                                                        \
+    LOAD(bytes, record + record_size - sizeof(bytes));                       \
+    type factors, values = __builtin_convertvector(order(bytes), type);      \
+    LOAD(factors, quantizer);                                                \
+    values[0] = (int16_t)mean;                                               \
+    values *= factors;                                                       \
+    STORE(block, values)
 
 static inline int is_short(long value) { return value == (int16_t)value; }
 
-/// Stores the block of a record with large coefficients. Returns the number of these, or -1 if a product is too large.
+/// Stores the block of the record that ends at `end` and has large coefficients. Returns the number of these, or -1 if a product is too large.
 static long place_large(
-    int16_t *block, const int8_t *record, int is_wide, const int16_t *quantizers, int32_t *prediction, long index,
+    int16_t *block, const int8_t *end, int size, const int16_t *quantizers, int32_t *prediction, long index,
     const ccoefficients_large *large, long count
 ) {
-    int32_t values[16];
+    const uint8_t *order = size == 8 ? narrow_order : size == 16 ? wide_order : broad_order;
+    int32_t values[32] = {0};
     long used = 0;
-    for (int k = 0; k < 16; k++) values[k] = record[15 - k];
+    for (int k = 0; k < (size == 32 ? 32 : 16); k++) values[k] = end[-1 - k];
     while (used < count && large[used].record == index) {
-        values[large[used].position & 15] = large[used].value;
+        values[large[used].position & 31] = large[used].value;
         used++;
     }
     values[0] = *prediction += values[0];
     if (!is_short(values[0])) return -1;
-    for (int i = 0; i < (is_wide ? 16 : 8); i++) {
-        const long product = (long)values[is_wide ? wide_order[i] : narrow_order[i]] * quantizers[i];
+    for (int i = 0; i < size; i++) {
+        const long product = (long)values[order[i]] * quantizers[i];
         if (!is_short(product)) return -1;
         block[i] = (int16_t)product;
     }
@@ -73,6 +91,25 @@ static long place_large(
 #define TO_32(v) __builtin_convertvector(v, i32x16)
 #define MULTIPLY_ADD_portable(a, b) (TO_32(EVENS(a)) * TO_32(EVENS(b)) + TO_32(ODDS(a)) * TO_32(ODDS(b)))
 #endif
+
+#define TWICE(v)                                                                                                         \
+    __builtin_shufflevector(                                                                                             \
+        v, v, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
+
+// The vertical pass, with weights of a type.
+#define SUM_ROWS(type, all_weights)                                              \
+    for (long x = 0; x < vectors; x++) {                                         \
+        i32x16 sum = {0};                                                        \
+        for (long row = 0; row < count; row++) {                                 \
+            i16x32 values;                                                       \
+            type w;                                                              \
+            LOAD(values, (const int16_t *)rows + offsets[row] + x * 32);         \
+            LOAD(w, weights + (first + row) * size);                             \
+            sum += MULTIPLY_ADD(values, all_weights);                            \
+        }                                                                        \
+        const f32x16 result = __builtin_convertvector(sum, f32x16);              \
+        STORE((float *)sums + x * 16, result);                                   \
+    }
 
 #define KERNELS(version) \
     (ccoefficients_kernels){                                                                      \

@@ -35,7 +35,7 @@ enum ThumbnailCoefficients {
                     for index in 0..<lane.mcus * frame.blocks.count {
                         var values: [Int] = []
                         for k in 0...last {
-                            let place = lane.top - index * ScanStream.recordSize - 1 - k
+                            let place = lane.top - index * coding.recordSize - 1 - k
                             values.append(Int(records.unsafeLoad(fromByteOffset: place, as: Int8.self)))
                         }
                         while let next = large.first, Int(next.record) == index {
@@ -55,7 +55,7 @@ enum ThumbnailCoefficients {
     }
 
     /// The last coefficient of those that files of several scans have room for.
-    static let lastOfProgressive = 13
+    static let lastOfProgressive = BlockFormat.lastCoefficient
 
     private static func decodeProgressive(_ bytes: [UInt8], _ frame: ThumbnailFrame, last: Int) throws -> Decoded? {
         let all = frame.components.map { _ in last }

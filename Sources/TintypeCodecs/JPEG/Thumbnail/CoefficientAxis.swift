@@ -20,25 +20,25 @@ struct CoefficientAxis {
     /// The number of samples.
     private let samples: Int
     /// True if the component has half as many samples as the source has pixels.
-    private let isHalved: Bool
-    let isWide: Bool
+    let isHalved: Bool
+    let format: BlockFormat
     private(set) var blocks: [Blocks] = []
-    /// For each of those blocks, the weights of the first five frequencies.
+    /// For each of those blocks, the weights of the first frequencies.
     private(set) var weights: [SIMD8<Float>] = []
     /// The samples' weights, of a pixel of the target.
     private var row: [Float] = []
 
     /// - Parameter pixels: the number of the source's pixels.
-    init(pixels: Int, isHalved: Bool, isWide: Bool) {
+    init(pixels: Int, isHalved: Bool, format: BlockFormat) {
         self.isHalved = isHalved
-        self.isWide = isWide
+        self.format = format
         samples = isHalved ? (pixels + 1) / 2 : pixels
     }
 
-    /// The samples of the inverse transform's waves: for each pixel, the samples of the first five frequencies.
+    /// The samples of the inverse transform's waves: for each pixel, the samples of the first frequencies.
     private static let waves: [SIMD8<Float>] = (0..<8).map { x in
         var wave = SIMD8<Float>(repeating: 0)
-        for frequency in 0..<5 {
+        for frequency in 0..<BlockFormat.frequencies {
             wave[frequency] = Float(
                 (frequency == 0 ? 0.125.squareRoot() : 0.5) * cos(Double((2 * x + 1) * frequency) * .pi / 16))
         }
@@ -91,18 +91,23 @@ struct CoefficientAxis {
     /// Numbers of this size have no fraction, so that adding and subtracting it rounds.
     private static let integers: Float = 0x1.8p23
 
-    /// The weights of the vertical pass, 16 for each block: see `CCoefficients.h`. They have 15 fractional bits.
+    /// The weights of the vertical pass of each block: see `CCoefficients.h`. They have 15 fractional bits.
     var verticalWeights: [Int16] {
         var result: [Int16] = []
-        result.reserveCapacity(weights.count * 16)
+        result.reserveCapacity(weights.count * format.weights)
         for weight in weights {
             let rounded = (weight * 32_768 + Self.integers) - Self.integers
             func value(_ index: Int) -> Int16 { Int16(max(-32_768, min(32_767, rounded[index]))) }
             let (a, b, c, d, e) = (value(0), value(1), value(2), value(3), value(4))
-            if isWide {
-                for value in [a, b, c, d, a, b, c, d, a, b, c, 0, a, b, e, 0] { result.append(value) }
-            } else {
+            switch format {
+            case .narrow:
                 for value in [a, b, c, 0, a, b, a, 0, a, b, c, 0, a, b, a, 0] { result.append(value) }
+            case .wide:
+                for value in [a, b, c, d, a, b, c, d, a, b, c, 0, a, b, e, 0] { result.append(value) }
+            case .broad:
+                let (f, g) = (value(5), value(6))
+                for value in [a, b, c, d, e, f, g, 0, a, b, c, d, e, f, a, b] { result.append(value) }
+                for value in [c, d, e, 0, a, b, c, d, a, b, c, 0, a, b, a, 0] { result.append(value) }
             }
         }
         return result
@@ -110,14 +115,14 @@ struct CoefficientAxis {
 
     /// The spans and weights of the horizontal pass.
     var horizontalWeights: (spans: [ccoefficients_span], weights: [Float]) {
+        let sums = format.rawValue / 2
         var spans: [ccoefficients_span] = []
         var result: [Float] = []
-        result.reserveCapacity(weights.count * 8 + blocks.count * 8)
+        result.reserveCapacity(weights.count * sums + blocks.count * 8)
         var index = 0
         for block in blocks {
-            // A group of eight sums is a wide block, or two narrow blocks starting with an even block.
-            let padding = isWide ? 0 : block.first % 2
-            let sums = isWide ? 8 : 4
+            // A group is eight sums, which may be of two blocks, starting with an even block.
+            let padding = format == .narrow ? block.first % 2 : 0
             let count = ((block.count + padding) * sums + 7) / 8
             spans.append(
                 ccoefficients_span(
@@ -127,10 +132,14 @@ struct CoefficientAxis {
             for _ in 0..<padding * sums { result.append(0) }
             for weight in weights[index..<index + block.count] {
                 let (a, b, c, d) = (weight[0], weight[1], weight[2], weight[3])
-                if isWide {
-                    for value in [a, a, b, b, c, c, d, a] { result.append(value) }
-                } else {
+                switch format {
+                case .narrow:
                     for value in [a, a, b, c] { result.append(value) }
+                case .wide:
+                    for value in [a, a, b, b, c, c, d, a] { result.append(value) }
+                case .broad:
+                    let (e, f, g) = (weight[4], weight[5], weight[6])
+                    for value in [a, a, a, a, b, b, b, c, c, c, d, d, e, e, f, g] { result.append(value) }
                 }
             }
             while result.count < end { result.append(0) }

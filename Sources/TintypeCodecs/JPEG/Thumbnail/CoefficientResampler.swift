@@ -18,9 +18,11 @@ struct CoefficientResampler: ~Copyable {
     private let result: MutablePixelBuffer
 
     private var predictions: [Int32] = [0, 0, 0]
-    /// By component, in the order of its blocks: see `CCoefficients.h`.
+    /// By component, 32 in the order of its blocks: see `CCoefficients.h`.
     private let quantizers: [Int16]
-    private let isWide: [UInt8]
+    private let formats: [BlockFormat]
+    private let sizes: [UInt8]
+    private let recordSize: Int
     private let blockComponents: [UInt8]
     private let blockSteps: [Int32]
     /// The next MCU.
@@ -52,10 +54,6 @@ struct CoefficientResampler: ~Copyable {
         return Array(kernels.prefix(Int(count)))
     }()
 
-    /// The coefficients of a block by position, in zigzag order; -1 where there is none.
-    private static let narrowOrder = [0, 2, 3, -1, 1, 4, 5, -1]
-    private static let wideOrder = [0, 2, 3, 9, 1, 4, 8, 11, 5, 7, 12, -1, 6, 13, 10, -1]
-
     /// The rows of the target that are made at once.
     private static let group = 4
     /// More memory for rows of blocks isn't worth it: the reduction is so large that libjpeg's smallest picture serves as well.
@@ -70,9 +68,10 @@ struct CoefficientResampler: ~Copyable {
         _ frame: ThumbnailFrame, last: [Int], target: PixelSize, keepsAll: Bool = false, pool: PixelBufferPool,
         kernels: ccoefficients_kernels = Self.kernels[0]
     ) throws(ImageError) {
-        let planes = Self.planes(frame, isWide: last.map { $0 > 5 }, target: target, keepsAll: keepsAll)
+        let planes = Self.planes(frame, last.map(BlockFormat.init), target: target, keepsAll: keepsAll)
         let numbers = planes.reduce(0) { $0 + $1.stride * $1.capacity }
-        guard keepsAll || numbers * 2 <= Self.mostRowBytes else { return nil }
+        // The kernels count in 32 bits.
+        guard keepsAll ? numbers <= Int32.max : numbers * 2 <= Self.mostRowBytes else { return nil }
         let rows = try MutablePixelBuffer(
             size: PixelSize(width: numbers / 2, height: 1), cleared: keepsAll, pool: pool)
         let longest = planes.reduce(0) { max($0, $1.stride) }
@@ -91,39 +90,48 @@ struct CoefficientResampler: ~Copyable {
         self.result = result
         var quantizers: [Int16] = []
         for (component, last) in zip(frame.components, last) {
-            let order = last > 5 ? Self.wideOrder : Self.narrowOrder + [Int](repeating: -1, count: 8)
-            for k in order { quantizers.append(k < 0 || k > last ? 0 : Int16(component.quantizer[k])) }
+            let order = BlockFormat(last: last).order
+            for k in order + repeatElement(-1, count: 32 - order.count) {
+                quantizers.append(k < 0 || k > last ? 0 : Int16(component.quantizer[k]))
+            }
         }
         self.quantizers = quantizers
-        isWide = last.map { $0 > 5 ? 1 : 0 }
+        formats = last.map(BlockFormat.init)
+        sizes = formats.map { UInt8($0.rawValue) }
+        recordSize = BlockFormat.recordSize(last: last)
         blockComponents = frame.blocks.map { UInt8($0.component) }
         blockSteps = frame.blocks.map {
-            Int32(frame.components[$0.component].horizontal * (last[$0.component] > 5 ? 16 : 8))
+            Int32(frame.components[$0.component].horizontal * BlockFormat(last: last[$0.component]).rawValue)
         }
     }
 
     /// The memory for rows of blocks, about.
-    static func rowBytes(_ frame: ThumbnailFrame, target: PixelSize) -> Int {
+    static func rowBytes(_ frame: ThumbnailFrame, last: [Int], target: PixelSize) -> Int {
         // The filter has six times the reduction, and the rows of a group lie three times that apart.
         let height = 9 * frame.size.height / (8 * target.height) + 8
-        return frame.components.reduce(0) { sum, component in
+        return zip(frame.components, last).reduce(0) { sum, next in
+            let (component, last) = next
             let rows = height * component.vertical / frame.vertical + 2 * component.vertical
-            return sum + rows * frame.mcus.width * component.horizontal * 32
+            return sum + rows * frame.mcus.width * component.horizontal * 2 * BlockFormat(last: last).rawValue
         }
     }
 
-    private static func planes(_ frame: ThumbnailFrame, isWide: [Bool], target: PixelSize, keepsAll: Bool) -> [Plane] {
+    private static func planes(
+        _ frame: ThumbnailFrame, _ formats: [BlockFormat], target: PixelSize, keepsAll: Bool
+    ) -> [Plane] {
         func axes(_ source: Int, _ target: Int, isHalved: (ThumbnailFrame.Component) -> Bool) -> [CoefficientAxis] {
             // The last component often has the weights of the previous component.
-            var keys: [[Bool]] = []
             var axes: [CoefficientAxis] = []
-            let all = zip(frame.components, isWide).map { [isHalved($0), $1] }
-            for key in all where !keys.contains(key) {
-                keys.append(key)
-                axes.append(CoefficientAxis(pixels: source, isHalved: key[0], isWide: key[1]))
+            let places = zip(frame.components, formats).map { component, format in
+                let isHalved = isHalved(component)
+                if let place = axes.firstIndex(where: { $0.isHalved == isHalved && $0.format == format }) {
+                    return place
+                }
+                axes.append(CoefficientAxis(pixels: source, isHalved: isHalved, format: format))
+                return axes.count - 1
             }
             CoefficientAxis.calculate(&axes, source: source, target: target)
-            return all.map { key in axes[keys.firstIndex(of: key) ?? 0] }
+            return places.map { axes[$0] }
         }
         let (horizontal, vertical) = (frame.horizontal, frame.vertical)
         let across = axes(frame.size.width, target.width) { $0.horizontal < horizontal }
@@ -138,7 +146,7 @@ struct CoefficientResampler: ~Copyable {
                 capacity = max(capacity, end + 2 * component.vertical - blocks[first].first)
             }
             // A block more than there is may be read, and is not weighed; rows are whole vectors.
-            let numbers = (frame.mcus.width * component.horizontal + 1) * (isWide[index] ? 16 : 8)
+            let numbers = (frame.mcus.width * component.horizontal + 1) * formats[index].rawValue
             let (spans, weights) = across[index].horizontalWeights
             let plane = Plane(
                 vertical: blocks, verticalWeights: down[index].verticalWeights, spans: spans,
@@ -173,19 +181,20 @@ struct CoefficientResampler: ~Copyable {
         _ records: borrowing MutablePixelBuffer
     ) throws(NotForThumbnails) {
         let first = done * frame.blocks.count
-        let top = lane.top - first * ScanStream.recordSize
-        precondition(top - count * frame.blocks.count * ScanStream.recordSize >= lane.low && top <= records.byteCount)
+        let top = lane.top - first * recordSize
+        precondition(top - count * frame.blocks.count * recordSize >= lane.low && top <= records.byteCount)
         var offsets: [Int32] = []
         for (block, step) in zip(frame.blocks, blockSteps) {
             let component = frame.components[block.component]
             let plane = planes[block.component]
-            let size = isWide[block.component] == 0 ? 8 : 16
-            let place = plane.place(row * component.vertical + block.row) + block.column * size
+            let place =
+                plane.place(row * component.vertical + block.row) + block.column * formats[block.component].rawValue
             offsets.append(Int32(place + column * Int(step)))
         }
         usedLarge = kernels.place(
-            rows.row(0), records.row(0), top, count, frame.blocks.count, blockComponents, offsets, blockSteps,
-            quantizers, isWide, &predictions, first, lane.large, usedLarge, lane.large.count)
+            rows.row(0), records.row(0), top, recordSize, count, frame.blocks.count, blockComponents, offsets,
+            blockSteps,
+            quantizers, sizes, &predictions, first, lane.large, usedLarge, lane.large.count)
         // Such a product is far beyond the values of a picture.
         guard usedLarge >= 0 else { throw NotForThumbnails() }
     }
@@ -196,7 +205,7 @@ struct CoefficientResampler: ~Copyable {
     static func blockBytes(_ frame: ThumbnailFrame, last: [Int]) -> Int {
         zip(frame.components, last).reduce(0) { sum, component in
             let blocks = component.0.horizontal * component.0.vertical * frame.mcus.pixelCount
-            return sum + blocks * (component.1 > 5 ? 32 : 16)
+            return sum + blocks * 2 * BlockFormat(last: component.1).rawValue
         }
     }
 
@@ -209,14 +218,14 @@ struct CoefficientResampler: ~Copyable {
 
     /// The place of a block, and the distance to the next, in bytes.
     func place(_ row: Int, _ column: Int, of component: Int) -> (place: Int, step: Int) {
-        let step = isWide[component] == 0 ? 16 : 32
+        let step = 2 * formats[component].rawValue
         return (2 * planes[component].place(row) + column * step, step)
     }
 
     /// The places of coefficients in their block in bytes, by position in zigzag order. Blocks without a record share a place that isn't
     /// used.
     func places(of component: Int) -> [Int] {
-        let order = isWide[component] == 0 ? Self.narrowOrder : Self.wideOrder
+        let order = formats[component].order
         return (0..<64).map { 2 * (order.firstIndex(of: $0) ?? order.firstIndex(of: -1) ?? 0) }
     }
 
@@ -229,8 +238,8 @@ struct CoefficientResampler: ~Copyable {
                     let place = planes[index].place(row * component.vertical + line)
                     guard
                         kernels.multiply(
-                            rows.row(0), place, planes[index].stride / 32, quantizers, index * 16,
-                            Int32(isWide[index])) == 0
+                            rows.row(0), place, planes[index].stride / 32, quantizers, index * 32,
+                            formats[index].rawValue) == 0
                     else { throw NotForThumbnails() }
                 }
             }
@@ -253,8 +262,9 @@ struct CoefficientResampler: ~Copyable {
                     let blocks = plane.vertical[nextRow + min(line, count - 1)]
                     let offsets = (blocks.first..<blocks.end).map { Int32(plane.place($0)) }
                     kernels.sum_rows(
-                        sums.row(line), rows.row(0), offsets, plane.verticalWeights, blocks.weights * 16, blocks.count,
-                        plane.stride / 32)
+                        sums.row(line), rows.row(0), offsets, plane.verticalWeights, formats[index].weights,
+                        blocks.weights,
+                        blocks.count, plane.stride / 32)
                 }
                 kernels.sum_columns(
                     lines.row(index), sums.row(0), sums.bytesPerRow / 4, plane.spans, plane.horizontalWeights,

@@ -6,6 +6,7 @@ struct ScanLane {
     /// The first record ends at `top`, and the last starts at `low` or above.
     let top: Int
     let low: Int
+    private let recordSize: Int
     /// The bits of the part. For a guess, the start moves to the MCU that was found.
     var begin = 0
     var end = 0
@@ -25,15 +26,19 @@ struct ScanLane {
     /// No more coefficients than these may be large; a picture has few.
     private static let mostLarge = 1 << 15
 
-    init(records: Range<Int>) {
+    /// - Parameters:
+    ///   - records: where the records are.
+    ///   - recordSize: see ``BlockFormat/recordSize(last:)``.
+    init(records: Range<Int>, recordSize: Int) {
+        self.recordSize = recordSize
         top = records.upperBound
         low = records.lowerBound + Self.margin
     }
 
     /// The number of complete records.
-    var records: Int { (top - stream.recordEnd) / ScanStream.recordSize }
+    var records: Int { (top - stream.recordEnd) / recordSize }
     /// The number of records that there is still room for.
-    var room: Int { (stream.recordEnd - low) / ScanStream.recordSize }
+    var room: Int { (stream.recordEnd - low) / recordSize }
 
     /// Starts at a bit, as if an MCU did.
     mutating func restart(at bit: Int) {
@@ -81,9 +86,9 @@ struct ScanLane {
         guard next <= 63 || size == 0 && run == 0 else { return false }
         // As in ``ScanStream``, the coefficients behind are zero until they come.
         if next <= 63 {
-            let zeros = SIMD2<UInt64>(repeating: 0)
+            let zeros = SIMD4<UInt64>(repeating: 0)
             records.storeBytes(
-                of: zeros, toByteOffset: end - 1 - position - ScanStream.recordSize, as: SIMD2<UInt64>.self)
+                of: zeros, toByteOffset: end - 1 - position - 32, as: SIMD4<UInt64>.self)
         }
         if size > 0, next <= coding.last[block] {
             let bits = Int((bits << UInt64(symbol.length)) >> UInt64(64 - size))
@@ -114,6 +119,7 @@ struct ScanCoding {
     /// By block: the index of its coding, and the last coefficient that is needed.
     let codings: [Int]
     let last: [Int]
+    let recordSize: Int
 
     /// - Parameter last: the last coefficient that is needed of each component, in zigzag order.
     init(_ frame: ThumbnailFrame, last: [Int]) throws(NotForThumbnails) {
@@ -134,7 +140,8 @@ struct ScanCoding {
         tables = try EntropyTables.tables(for: distinct)
         codings = frame.blocks.map { ofComponent[$0.component] }
         self.last = frame.blocks.map { last[$0.component] }
-        transitions = ScanTransitions(codings: codings, last: self.last)
+        recordSize = BlockFormat.recordSize(last: last)
+        transitions = ScanTransitions(codings: codings, last: self.last, recordSize: recordSize)
     }
 
     var blocks: Int { codings.count }

@@ -31,8 +31,8 @@ struct ScanReader: ~Copyable {
 
     /// The most bytes of a window for each stream. More don't make it faster.
     private static let partBytes = 1 << 17
-    /// The bytes for the records of a stream.
-    private static let recordBytes = 1 << 19
+    /// The records of a stream that there is room for.
+    private static let recordCount = 1 << 15
 
     /// - Parameters:
     ///   - byteCount: the size of the file.
@@ -43,17 +43,16 @@ struct ScanReader: ~Copyable {
         restartInterval = frame.restartInterval
         blocks = coding.blocks
         self.context = context
-        window = ScanWindow(coding, records: Self.recordBytes, context: context)
+        window = ScanWindow(coding, records: Self.recordCount * coding.recordSize, context: context)
         window.warmUp = warmUp
         offset = frame.scan
         mcus = frame.mcus.pixelCount
         mcusOfInterval = restartInterval == 0 ? mcus : min(mcus, restartInterval)
         // Where blocks take few bytes, the records of fewer have room.
-        let records = Self.recordBytes / ScanStream.recordSize
-        let part = records / 2 * max(1, byteCount - frame.scan) / (mcus * blocks)
+        let part = Self.recordCount / 2 * max(1, byteCount - frame.scan) / (mcus * blocks)
         capacity = ScanWindow.mostLanes * min(Self.partBytes, max(4_096, part))
         let data = try Self.buffer(capacity + ScanBytes.padding, context.pool)
-        let buffer = try Self.buffer(ScanWindow.mostLanes * Self.recordBytes, context.pool)
+        let buffer = try Self.buffer(ScanWindow.mostLanes * Self.recordCount * coding.recordSize, context.pool)
         self.data = data
         self.records = buffer
     }
@@ -63,8 +62,9 @@ struct ScanReader: ~Copyable {
     }
 
     /// The blocks of memory that a reader takes at most.
-    static var working: [Int] {
-        [ScanWindow.mostLanes * partBytes + ScanBytes.padding, ScanWindow.mostLanes * recordBytes]
+    static func working(last: [Int]) -> [Int] {
+        let recordBytes = recordCount * BlockFormat.recordSize(last: last)
+        return [ScanWindow.mostLanes * partBytes + ScanBytes.padding, ScanWindow.mostLanes * recordBytes]
     }
 
     /// True if the whole scan has been decoded.
@@ -86,7 +86,7 @@ struct ScanReader: ~Copyable {
 
     /// The next intervals, if they are in the window and short.
     private var wholeIntervals: [Range<Int>] {
-        guard restartInterval > 0, restartInterval * blocks < Self.recordBytes / ScanStream.recordSize - 64 else {
+        guard restartInterval > 0, restartInterval * blocks < Self.recordCount - 64 else {
             return []
         }
         var intervals: [Range<Int>] = []

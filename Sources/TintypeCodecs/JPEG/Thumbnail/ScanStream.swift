@@ -1,11 +1,9 @@
 /// A place, out of several, of a scan that are decoded in turns, so that a processor has something to do while it waits for a table: a
 /// lookup takes about 20 cycles, and its successor needs the length that it finds.
 ///
-/// A record is 16 bytes, with coefficient k of a block at byte 15 - k, as far as it's needed. Records are written downwards, so that an
-/// entry's excess is overwritten by the next entry.
+/// A record is 16 or 32 bytes, with coefficient k of a block at byte k before its end, as far as it's needed. Records are written downwards, so
+/// that an entry's excess is overwritten by the next entry.
 struct ScanStream {
-    static let recordSize = 16
-
     /// The place of the next bit.
     var byte = 0
     var bit: UInt64 = 0
@@ -29,10 +27,11 @@ struct ScanStream {
     private static let lookups = 3
 
     /// Does three lookups.
+    /// - Parameter isLong: true if records have 32 bytes.
     /// - Returns: false if a stream met a symbol that no entry holds; the symbols before it are done.
     @inline(__always)
     mutating func advance(
-        _ data: RawSpan, _ entries: Span<UInt64>, _ steps: Span<UInt64>, _ records: inout MutableRawSpan
+        _ data: RawSpan, _ entries: Span<UInt64>, _ steps: Span<UInt64>, _ records: inout MutableRawSpan, isLong: Bool
     ) -> Bool {
         var bits = UInt64(bigEndian: data.unsafeLoadUnaligned(fromByteOffset: byte, as: UInt64.self)) &<< bit
         var used = bit
@@ -47,6 +46,9 @@ struct ScanStream {
             }
             let values = SIMD2<UInt64>(0, entry & ~0xFFFF)
             records.storeBytes(of: values, toByteOffset: out &+ state &- 16, as: SIMD2<UInt64>.self)
+            if isLong {
+                records.storeBytes(of: SIMD2(0, 0), toByteOffset: out &+ state &- 32, as: SIMD2<UInt64>.self)
+            }
             used &+= entry
             if lookup < Self.lookups - 1 { bits = bits &<< (entry & 63) }
             let step = steps[next & (ScanTransitions.size - 1)]
@@ -79,14 +81,16 @@ enum ScanLoop {
     @inline(never)
     static func run(
         _ first: ScanStream, groups: Int, _ data: RawSpan, _ entries: Span<UInt64>, _ steps: Span<UInt64>,
-        _ records: inout MutableRawSpan
+        _ records: inout MutableRawSpan, isLong: Bool
     ) -> One {
         precondition(entries.count == EntropyTables.size && steps.count == ScanTransitions.size)
         var records = records._mutatingExtracting(...)
         var (a, left) = (first, groups)
         while left > 0 {
             left &-= 1
-            guard a.advance(data, entries, steps, &records) else { return One(a: a, left: left, stopped: 0) }
+            guard a.advance(data, entries, steps, &records, isLong: isLong) else {
+                return One(a: a, left: left, stopped: 0)
+            }
         }
         return One(a: a, left: left, stopped: nil)
     }
@@ -94,15 +98,19 @@ enum ScanLoop {
     @inline(never)
     static func run(
         _ first: ScanStream, _ second: ScanStream, groups: Int, _ data: RawSpan, _ entries: Span<UInt64>,
-        _ steps: Span<UInt64>, _ records: inout MutableRawSpan
+        _ steps: Span<UInt64>, _ records: inout MutableRawSpan, isLong: Bool
     ) -> Two {
         precondition(entries.count == EntropyTables.size && steps.count == ScanTransitions.size)
         var records = records._mutatingExtracting(...)
         var (a, b, left) = (first, second, groups)
         while left > 0 {
             left &-= 1
-            guard a.advance(data, entries, steps, &records) else { return Two(a: a, b: b, left: left, stopped: 0) }
-            guard b.advance(data, entries, steps, &records) else { return Two(a: a, b: b, left: left, stopped: 1) }
+            guard a.advance(data, entries, steps, &records, isLong: isLong) else {
+                return Two(a: a, b: b, left: left, stopped: 0)
+            }
+            guard b.advance(data, entries, steps, &records, isLong: isLong) else {
+                return Two(a: a, b: b, left: left, stopped: 1)
+            }
         }
         return Two(a: a, b: b, left: left, stopped: nil)
     }
@@ -110,20 +118,20 @@ enum ScanLoop {
     @inline(never)
     static func run(
         _ first: ScanStream, _ second: ScanStream, _ third: ScanStream, groups: Int, _ data: RawSpan,
-        _ entries: Span<UInt64>, _ steps: Span<UInt64>, _ records: inout MutableRawSpan
+        _ entries: Span<UInt64>, _ steps: Span<UInt64>, _ records: inout MutableRawSpan, isLong: Bool
     ) -> Three {
         precondition(entries.count == EntropyTables.size && steps.count == ScanTransitions.size)
         var records = records._mutatingExtracting(...)
         var (a, b, c, left) = (first, second, third, groups)
         while left > 0 {
             left &-= 1
-            guard a.advance(data, entries, steps, &records) else {
+            guard a.advance(data, entries, steps, &records, isLong: isLong) else {
                 return Three(a: a, b: b, c: c, left: left, stopped: 0)
             }
-            guard b.advance(data, entries, steps, &records) else {
+            guard b.advance(data, entries, steps, &records, isLong: isLong) else {
                 return Three(a: a, b: b, c: c, left: left, stopped: 1)
             }
-            guard c.advance(data, entries, steps, &records) else {
+            guard c.advance(data, entries, steps, &records, isLong: isLong) else {
                 return Three(a: a, b: b, c: c, left: left, stopped: 2)
             }
         }

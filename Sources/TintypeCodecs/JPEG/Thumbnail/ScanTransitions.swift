@@ -13,7 +13,7 @@ struct ScanTransitions {
     /// - Parameters:
     ///   - codings: the coding of each block of an MCU, as an index.
     ///   - last: the last coefficient that is needed of each block.
-    init(codings: [Int], last: [Int]) {
+    init(codings: [Int], last: [Int], recordSize: Int) {
         var steps = [UInt64](repeating: 0, count: Self.size)
         for block in codings.indices {
             let next = (block + 1) % codings.count
@@ -22,7 +22,7 @@ struct ScanTransitions {
                 let kind = isComplete ? EntropyTables.Kind.difference : position >= last[block] ? .skipped : .needed
                 let base = EntropyTables.base(coding: codings[isComplete ? next : block], kind)
                 let state = isComplete ? Self.beginning(of: next) : ~(block << 8 + position)
-                let step = isComplete ? 256 * (next - block) - ScanStream.recordSize : 0
+                let step = isComplete ? 256 * (next - block) - recordSize : 0
                 steps[~(block << 8 + position) & (Self.size - 1)] =
                     UInt64(base) | UInt64(UInt16(bitPattern: Int16(state))) << 16
                     | UInt64(UInt32(bitPattern: Int32(step))) << 32

@@ -30,7 +30,9 @@ struct ScanWindow {
     init(_ coding: ScanCoding, records: Int, context: ProcessingContext) {
         self.coding = coding
         self.context = context
-        lanes = (0..<Self.mostLanes).map { ScanLane(records: $0 * records..<($0 + 1) * records) }
+        lanes = (0..<Self.mostLanes).map {
+            ScanLane(records: $0 * records..<($0 + 1) * records, recordSize: coding.recordSize)
+        }
     }
 
     // MARK: Intervals
@@ -252,21 +254,23 @@ struct ScanWindow {
         let (entries, steps) = (coding.tables.entries.span, coding.transitions.steps.span)
         let first = lanes[which[0]].stream
         if which.count == 1 {
-            let end = ScanLoop.run(first, groups: left, data, entries, steps, &records)
+            let end = ScanLoop.run(first, groups: left, data, entries, steps, &records, isLong: coding.recordSize > 16)
             lanes[which[0]].stream = end.a
             left = end.left
             return end.stopped
         }
         let second = lanes[which[1]].stream
         if which.count == 2 {
-            let end = ScanLoop.run(first, second, groups: left, data, entries, steps, &records)
+            let end = ScanLoop.run(
+                first, second, groups: left, data, entries, steps, &records, isLong: coding.recordSize > 16)
             lanes[which[0]].stream = end.a
             lanes[which[1]].stream = end.b
             left = end.left
             return end.stopped
         }
         let third = lanes[which[2]].stream
-        let end = ScanLoop.run(first, second, third, groups: left, data, entries, steps, &records)
+        let end = ScanLoop.run(
+            first, second, third, groups: left, data, entries, steps, &records, isLong: coding.recordSize > 16)
         lanes[which[0]].stream = end.a
         lanes[which[1]].stream = end.b
         lanes[which[2]].stream = end.c
