@@ -11,5 +11,7 @@ let benchmarks: @Sendable () -> Void = {
         maxIterations: isSmoke ? 3 : 10_000)
     cacheBenchmarks()
     codecBenchmarks()
+    #if NETWORK
     loadBenchmarks()
+    #endif
 }
