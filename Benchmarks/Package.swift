@@ -1,17 +1,16 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// CI's smoke run does without the network, whose libraries take most of a build.
-let hasNetwork = Context.environment["CI"] == nil
+// A smoke run does without the network, whose libraries take most of a build.
+let hasNetwork = Context.environment["BENCHMARK_SMOKE"] == nil
 
 // A package of its own, so that who uses Tintype does not build a benchmark runner.
 let package = Package(
     name: "tintype-benchmarks",
     dependencies: [
         .package(name: "tintype", path: "..", traits: hasNetwork ? [.defaults] : []),
-        .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.30.0"),
         .package(url: "https://github.com/ordo-one/benchmark.git", from: "1.38.1", traits: []),
-    ],
+    ] + (hasNetwork ? [.package(url: "https://github.com/swift-server/async-http-client.git", from: "1.30.0")] : []),
     targets: [
         .executableTarget(
             name: "TintypeBenchmarks",
@@ -64,5 +63,4 @@ let package = Package(
 
 if !hasNetwork {
     package.targets.removeAll { ["DownloadSpeed", "Soak"].contains($0.name) }
-    package.dependencies.remove(at: 1)
 }

@@ -121,7 +121,7 @@ struct CoefficientAxis {
         result.reserveCapacity(weights.count * sums + blocks.count * 8)
         var index = 0
         for block in blocks {
-            // A group is eight sums, which may be of two blocks, starting with an even block.
+            // A group is eight sums: half of a broad block, a wide block, or two narrow blocks starting with an even block.
             let padding = format == .narrow ? block.first % 2 : 0
             let count = ((block.count + padding) * sums + 7) / 8
             spans.append(

@@ -193,8 +193,7 @@ struct CoefficientResampler: ~Copyable {
         }
         usedLarge = kernels.place(
             rows.row(0), records.row(0), top, recordSize, count, frame.blocks.count, blockComponents, offsets,
-            blockSteps,
-            quantizers, sizes, &predictions, first, lane.large, usedLarge, lane.large.count)
+            blockSteps, quantizers, sizes, &predictions, first, lane.large, usedLarge, lane.large.count)
         // Such a product is far beyond the values of a picture.
         guard usedLarge >= 0 else { throw NotForThumbnails() }
     }
@@ -263,8 +262,7 @@ struct CoefficientResampler: ~Copyable {
                     let offsets = (blocks.first..<blocks.end).map { Int32(plane.place($0)) }
                     kernels.sum_rows(
                         sums.row(line), rows.row(0), offsets, plane.verticalWeights, formats[index].weights,
-                        blocks.weights,
-                        blocks.count, plane.stride / 32)
+                        blocks.weights, blocks.count, plane.stride / 32)
                 }
                 kernels.sum_columns(
                     lines.row(index), sums.row(0), sums.bytesPerRow / 4, plane.spans, plane.horizontalWeights,

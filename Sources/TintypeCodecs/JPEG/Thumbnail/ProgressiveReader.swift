@@ -195,6 +195,7 @@ struct ProgressiveReader: ~Copyable {
     /// Checks that nothing but the end comes after the last scan, and that no bit of a coefficient is missing, which libjpeg-turbo would
     /// make up.
     private func checkEnd(_ file: Span<UInt8>) throws(NotForThumbnails) {
+        // libjpeg-turbo looks at the first fifteen, whatever is needed.
         let isComplete = zip(missing, last).allSatisfy { $0[...max(14, $1)].allSatisfy { $0 == 0 } }
         guard isComplete, file[frame.scan + 1] == 0xD9 else { throw NotForThumbnails() }
     }

@@ -84,7 +84,7 @@ struct ScanLane {
             if run == 0 { next = position + EntropyTables.endOfBlock }
         }
         guard next <= 63 || size == 0 && run == 0 else { return false }
-        // As in ``ScanStream``, the coefficients behind are zero until they come.
+        // As in ``ScanStream``, the coefficients behind are zero until they come: so many as a record has at most, and ``margin`` allows.
         if next <= 63 {
             let zeros = SIMD4<UInt64>(repeating: 0)
             records.storeBytes(

@@ -13,6 +13,7 @@ struct ScanTransitions {
     /// - Parameters:
     ///   - codings: the coding of each block of an MCU, as an index.
     ///   - last: the last coefficient that is needed of each block.
+    ///   - recordSize: see ``BlockFormat/recordSize(last:)``.
     init(codings: [Int], last: [Int], recordSize: Int) {
         var steps = [UInt64](repeating: 0, count: Self.size)
         for block in codings.indices {
