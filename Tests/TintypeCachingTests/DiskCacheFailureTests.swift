@@ -169,6 +169,22 @@ struct DiskCacheFailureTests {
         #expect(await self.cache().entry(forKey: "b") != nil)
     }
 
+    @Test("A process that only reads finds a directory that others made anew within a second")
+    func replacedDirectory() async throws {
+        let clock = WallClock()
+        let (reader, writer) = (cache(clock: clock), cache())
+        try await writer.put(someBytes(10), "a")
+        await writer.close()
+        #expect(await reader.entry(forKey: "a") != nil)
+        #expect(await reader.entry(forKey: "b") == nil)
+        try FileManager.default.removeItem(atPath: path)
+        #expect(await reader.entry(forKey: "a") == nil)
+        try await writer.put(someBytes(10), "b")
+        clock.advance(.seconds(1))
+        #expect(await reader.entry(forKey: "b") != nil)
+        #expect(await reader.entry(forKey: "a") == nil)
+    }
+
     // MARK: Leftovers
 
     @Test("Files that a crash left behind go once they are old enough, and no others")

@@ -121,6 +121,7 @@ struct MemoryCacheTests {
         #expect(other.contains("a"))
         other.configuration.keepsWeakReferences = false
         #expect(!other.contains("a") && other.evictedCount == 0)
+        withExtendedLifetime(held) {}
     }
 
     @Test("Evicts what was not used for the longest time", .capability("CMM-02", "AFC-05", "CCF-10"))
@@ -294,6 +295,7 @@ struct MemoryCacheTests {
         #expect(cache.removeAll(ofSource: "1") == 1)
         cache.removeAll()
         #expect(cache.image(forKey: "2") == nil && cache.evictedCount == 0)
+        withExtendedLifetime(images) {}
     }
 
     @Test("Removes every variant of a source, and only of that", .capability("3.9"))

@@ -28,7 +28,6 @@ extension DiskCache {
         /// `tar --exclude-caches`, and others leave it out of backups. It takes effect when a cache stores for the first time; false
         /// removes an existing tag.
         public var isExcludedFromBackup = true
-
         /// True if the files keep user info and query values of URLs, which may be credentials. The default is false.
         ///
         /// Entries are found all the same: by a digest of the whole URL. Only listings show less.
@@ -54,12 +53,8 @@ extension DiskCache {
             payloadCodec: PayloadCodec? = nil
         ) {
             self.directory = directory ?? Self.defaultDirectory
-            self.capacity = capacity
-            self.maximumAge = maximumAge
-            self.expiry = expiry
-            self.maximumCount = maximumCount
-            self.minimumFreeSpace = minimumFreeSpace
-            self.payloadCodec = payloadCodec
+            (self.capacity, self.minimumFreeSpace, self.maximumCount) = (capacity, minimumFreeSpace, maximumCount)
+            (self.maximumAge, self.expiry, self.payloadCodec) = (maximumAge, expiry, payloadCodec)
         }
 
         /// - Throws: ``ImageError/Code/cacheUnavailable`` if nothing could ever be kept like this.
@@ -109,11 +104,10 @@ extension DiskCache {
 extension DiskCache.Configuration {
     /// The configuration with a directory that stays the same when the program changes its working directory, and has no slashes at its end.
     var withAbsoluteDirectory: Self {
+        guard !directory.isEmpty else { return self }
+        let base = directory.hasPrefix("/") ? "" : FileManager.default.currentDirectoryPath
         var configuration = self
-        if !directory.isEmpty {
-            let base = directory.hasPrefix("/") ? "" : FileManager.default.currentDirectoryPath
-            configuration.directory = "/" + "\(base)/\(directory)".split(separator: "/").joined(separator: "/")
-        }
+        configuration.directory = "/" + "\(base)/\(directory)".split(separator: "/").joined(separator: "/")
         return configuration
     }
 }

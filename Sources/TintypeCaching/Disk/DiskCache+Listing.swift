@@ -70,26 +70,21 @@ extension DiskCache {
 }
 
 extension DiskStore {
-    func listings(inFolder folder: Int) -> [DiskCache.Listing] {
-        guard let directory = try? existingDirectory() else { return [] }
-        return ((try? directory.names(inFolder: folder)) ?? []).sorted().compactMap { listing($0, in: directory) }
-    }
-
     func listings(ofSource source: String) -> [DiskCache.Listing] {
-        guard let directory = try? existingDirectory() else { return [] }
-        let names = (try? directory.names(ofSource: source)) ?? []
-        return names.sorted().compactMap { listing($0, of: source, in: directory) }
+        listings(inFolder: EntryName(source: source).folder, ofSource: source)
     }
 
-    /// - Parameter source: the source whose entries are listed; `nil` for any.
-    private func listing(
-        _ name: EntryName, of source: String? = nil, in directory: OpenDirectory
-    ) -> DiskCache.Listing? {
-        guard let (description, status) = directory.description(of: name) else { return nil }
-        let key = description.key
-        if let source, !description.belongs(to: ImageKey(source: source, variant: key.variant)) { return nil }
-        return DiskCache.Listing(
-            key: key, entry: description.entry, bytes: description.payloadSize, fileBytes: status.allocatedSize,
-            accessed: Date(cacheTime: status.modified), codec: description.codec)
+    /// - Parameter source: the source whose entries are listed; `nil` for those of all sources.
+    func listings(inFolder folder: Int, ofSource source: String? = nil) -> [DiskCache.Listing] {
+        let (directory, hash) = (try? existingDirectory(), source.map { EntryName(source: $0).source })
+        let names = ((try? directory?.names(inFolder: folder)) ?? []).filter { hash == nil || $0.source == hash }
+        return names.sorted().compactMap { name in
+            guard let (description, status) = directory?.description(of: name) else { return nil }
+            let key = description.key
+            if let source, !description.belongs(to: ImageKey(source: source, variant: key.variant)) { return nil }
+            return DiskCache.Listing(
+                key: key, entry: description.entry, bytes: description.payloadSize, fileBytes: status.allocatedSize,
+                accessed: Date(cacheTime: status.modified), codec: description.codec)
+        }
     }
 }

@@ -238,12 +238,8 @@ public final class DiskCache: DiskCaching {
             background.hasTimer = true
             Task { [weak self] in
                 try? await Task.sleep(for: Self.saveInterval)
-                guard let self else { return }
-                self.background.withLock { $0.hasTimer = false }
-                _ = try? await perform(on: upkeep) { store in
-                    store.checkDirectory()
-                    store.saveSizes()
-                }
+                self?.background.withLock { $0.hasTimer = false }
+                if let self { try? await perform(on: upkeep) { store in store.saveSizes() } }
             }
         }
     }
@@ -251,20 +247,16 @@ public final class DiskCache: DiskCaching {
     /// Learns how full the cache is if no process has noted it, and removes what crashes left behind, in slices.
     func maintain() async {
         let priority = WorkPriority(.veryLow)
-        do throws(ImageError) {
-            if !store.hand.withLock({ $0.areSizesKnown }) {
-                for folder in 0..<EntryName.folders {
-                    try await perform(on: upkeep, priority: priority) { store in store.look(folder: folder) }
-                }
-                try await perform(on: upkeep, priority: priority) { store in
-                    store.hand.withLock { $0.areSizesKnown = true }
-                    if let directory = store.preparedDirectory { store.evict(in: directory) }
-                }
+        if !store.hand.withLock({ $0.areSizesKnown }) {
+            for folder in 0..<EntryName.folders {
+                try? await perform(on: upkeep, priority: priority) { store in store.look(folder: folder) }
             }
-            while try await perform(on: upkeep, priority: priority, { store in store.emptyTrash() }) {}
-        } catch {
-            // Logged already; the next process tries again.
+            try? await perform(on: upkeep, priority: priority) { store in
+                store.hand.withLock { $0.areSizesKnown = true }
+                if let directory = store.preparedDirectory { store.evict(in: directory) }
+            }
         }
+        while (try? await perform(on: upkeep, priority: priority) { store in store.emptyTrash() }) == true {}
     }
 
     /// Waits for everything that is under way, also in the background, and closes all files. A later call opens them again.

@@ -24,16 +24,13 @@ extension DiskStore {
             guard type == Int(DT_REG) || type == Int(DT_UNKNOWN), let status = FileStatus(of: file, in: folder),
                 status.isRegular
             else { return }
-            let isLeftover: Bool
-            if let name = EntryName(file) {
-                isLeftover = bound.map { status.modified <= $0 } ?? false
-                if !isLeftover || !mayRemove {
-                    entries.append(.init(name: name, size: status.allocatedSize, modified: status.modified))
-                }
-            } else {
-                isLeftover = status.modified < aging.time - Self.leftoverAge && WriterName.isUnfinished(file)
+            let (name, modified) = (EntryName(file), status.modified)
+            let isOld = modified <= (name == nil ? aging.time - Self.leftoverAge : bound ?? .min)
+            if isOld, mayRemove, name != nil || WriterName.isUnfinished(file) {
+                leftovers.append(("\(path)/\(String(cString: file))", modified))
+            } else if let name {
+                entries.append(.init(name: name, size: status.allocatedSize, modified: modified))
             }
-            if isLeftover, mayRemove { leftovers.append(("\(path)/\(String(cString: file))", status.modified)) }
         }
         // A folder that can't be read is not an empty one.
         guard isListed != nil else { return }
@@ -127,6 +124,7 @@ extension DiskStore {
 
     /// Writes the sizes for the next process. A failure doesn't matter: they may be lost, late, or wrong.
     func saveSizes() {
+        checkDirectory()
         let data = hand.withLock { $0.areSizesKnown ? $0.sizes.encoded : nil }
         guard let data, let directory = preparedDirectory else { return }
         _ = try? directory.write([data], to: Self.sizesFile, unfinished: "\(Self.sizesFile).\(writer.text)")

@@ -22,6 +22,8 @@ final class DiskStore: Sendable {
     /// The end of the names of files that this cache is writing.
     let writer = WriterName()
     let directory = Lock<OpenDirectory?>(nil)
+    /// The time at which a miss last learned that the directory was still there.
+    let lastQuestion = Atomic(Int64(0))
     /// For the thread that prepares the directory.
     private let preparation = Lock(())
     private let now: @Sendable () -> Date

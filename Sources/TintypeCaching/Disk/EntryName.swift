@@ -39,24 +39,36 @@ struct EntryName: Hashable, Comparable, Sendable {
     static func isFolder(_ name: String) -> Bool { UInt8(name, radix: 16).map(hexadecimal) == name }
 
     /// The name of the file.
-    var text: String { "\(Self.hexadecimal(source))-\(Self.hexadecimal(variant))" }
+    var text: String { String(path.suffix(Self.length)) }
 
-    /// The path of the file in the directory of the cache.
-    var path: String { "\(Self.folderPath(folder))/\(text)" }
+    /// The path of the file in the directory of the cache. Each lookup makes one, in one piece of memory.
+    var path: String {
+        String(unsafeUninitializedCapacity: 11 + Self.length) { path in
+            _ = path.initialize(fromContentsOf: "entries/00/".utf8)
+            Self.write(UInt8(folder), to: path, at: 8)
+            Self.write(source, to: path, at: 11)
+            path[43] = 45
+            return Self.write(variant, to: path, at: 44)
+        }
+    }
 
     /// The path of the file until it is whole. It has a period, so that nobody takes it for an entry.
     func unfinishedPath(_ writer: WriterName) -> String { "\(Self.folderPath(folder))/.\(text).\(writer.text)" }
 
     /// The digits of a number, two for each byte.
     fileprivate static func hexadecimal<Value: FixedWidthInteger>(_ value: Value) -> String {
-        let count = Value.bitWidth / 4
-        return String(unsafeUninitializedCapacity: count) { digits in
-            for index in 0..<count {
-                let digit = UInt8(truncatingIfNeeded: value >> (Value.bitWidth - 4 - 4 * index)) & 15
-                digits[index] = digit < 10 ? 48 + digit : 87 + digit
-            }
-            return count
+        String(unsafeUninitializedCapacity: Value.bitWidth / 4) { write(value, to: $0, at: 0) }
+    }
+
+    /// Returns where the digits end.
+    @discardableResult private static func write<Value: FixedWidthInteger>(
+        _ value: Value, to text: UnsafeMutableBufferPointer<UInt8>, at start: Int
+    ) -> Int {
+        for index in 0..<Value.bitWidth / 4 {
+            let digit = UInt8(truncatingIfNeeded: value >> (Value.bitWidth - 4 - 4 * index)) & 15
+            text[start + index] = digit < 10 ? 48 + digit : 87 + digit
         }
+        return start + Value.bitWidth / 4
     }
 
     /// Reads a name; `nil` for any other text. Each store looks at some names, so that nothing is allocated.
