@@ -157,6 +157,24 @@ struct JPEGThumbnailTests {
         #expect(try direct(Files.file(picture, quality: 0.8, restartRows: 1, progressive: true), box(40)) == nil)
     }
 
+    @Test(
+        "Weights take no more memory than is reserved for them",
+        arguments: [(4_000, 400), (65_500, 1), (65_500, 9_000), (700, 300), (9, 1), (65_500, 21_833)])
+    func weights(source: Int, target: Int) {
+        for format in [BlockFormat.narrow, .wide, .broad] {
+            for isHalved in [false, true] {
+                var axes = [CoefficientAxis(pixels: source, isHalved: isHalved, format: format)]
+                CoefficientAxis.calculate(&axes, source: source, target: target)
+                let (spans, across) = axes[0].horizontalWeights
+                let made =
+                    axes[0].weights.capacity * 32 + axes[0].blocks.capacity * MemoryLayout<CoefficientAxis.Blocks>.stride
+                let vertical = axes[0].verticalWeights.count * 2
+                let horizontal = across.capacity * 4 + spans.capacity * MemoryLayout.stride(ofValue: spans[0])
+                #expect(made + max(vertical, horizontal) <= CoefficientAxis.bytes(source: source, target: target))
+            }
+        }
+    }
+
     @Test("Limits and cancellation end a thumbnail")
     func limits() throws {
         let data = try Files.file(RasterSamples.gradient(400, 300), quality: 0.8)

@@ -86,6 +86,10 @@ struct CoefficientAxis {
         }
     }
 
+    /// The memory for the weights, in bytes, at most. A pixel of the target has the blocks of its filter, which is six times as wide as the
+    /// reduction, and three at its ends. A block takes up to 128 bytes while the weights are made.
+    static func bytes(source: Int, target: Int) -> Int { 128 * (6 * source / 8 + 3 * target) }
+
     // MARK: Formats of the kernels
 
     /// Numbers of this size have no fraction, so that adding and subtracting it rounds.

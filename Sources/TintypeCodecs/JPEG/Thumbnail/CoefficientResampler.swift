@@ -116,6 +116,13 @@ struct CoefficientResampler: ~Copyable {
         }
     }
 
+    /// The memory for the weights, in bytes, at most.
+    static func weightBytes(_ frame: ThumbnailFrame, target: PixelSize) -> Int {
+        let across = CoefficientAxis.bytes(source: frame.size.width, target: target.width)
+        let down = CoefficientAxis.bytes(source: frame.size.height, target: target.height)
+        return frame.components.count * (across + down)
+    }
+
     private static func planes(
         _ frame: ThumbnailFrame, _ formats: [BlockFormat], target: PixelSize, keepsAll: Bool
     ) -> [Plane] {

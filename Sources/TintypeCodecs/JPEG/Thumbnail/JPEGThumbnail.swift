@@ -74,7 +74,7 @@ struct JPEGThumbnail {
             return nil
         }
         let scans = plan.frame.isProgressive ? bytes.withUnsafeBytes { JPEGScans($0) } : nil
-        let working: [Int]
+        var working: [Int]
         if let scans {
             let blockBytes = CoefficientResampler.blockBytes(plan.frame, last: plan.last)
             working = [blockBytes] + ProgressiveReader.working(scans, blockBytes: blockBytes)
@@ -84,6 +84,7 @@ struct JPEGThumbnail {
             guard !plan.frame.isProgressive, rowBytes <= CoefficientResampler.mostRowBytes else { return nil }
             working = ScanReader.working(last: plan.last) + [rowBytes]
         }
+        working.append(CoefficientResampler.weightBytes(plan.frame, target: plan.target))
         try context.limits.check(size: plan.source, output: plan.output)
         let conversion = DecodedColor(
             profile: segments.profile, source: plan.frame.components.count == 1 ? .gray : .rgb, options: options)
