@@ -304,3 +304,11 @@ if let names = Context.environment["TINTYPE_ONLY_TESTS"]?.split(separator: ",") 
     package.targets.removeAll { [.test, .executable].contains($0.type) && !names.contains($0.name[...]) }
     package.products.removeAll { $0 is Product.Executable }
 }
+
+// CI tests optimized code, as users run it: the tests take a third of the time, and the build not much more.
+if Context.environment["TINTYPE_OPTIMIZED"] != nil {
+    for target in package.targets where [.regular, .executable].contains(target.type) {
+        target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-O"])]
+        target.cSettings = (target.cSettings ?? []) + [.unsafeFlags(["-O2"])]
+    }
+}

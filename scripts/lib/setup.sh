@@ -30,6 +30,8 @@ tintype_gtk=(--disable-default-traits --traits "GTK,$tintype_formats" --scratch-
 # time that debug information takes. The widgets are built together with all else.
 tintype_whole=()
 if [ -n "${CI:-}" ]; then
+    # See Package.swift.
+    export TINTYPE_OPTIMIZED=1
     tintype_whole=(-debug-info-format none -Xswiftc -whole-module-optimization -Xswiftc -num-threads -Xswiftc 2)
     tintype_all=(--traits "HTTP,GTK,$tintype_formats" "${tintype_whole[@]}")
     tintype_gtk=("${tintype_all[@]}")

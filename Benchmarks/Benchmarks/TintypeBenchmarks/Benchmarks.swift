@@ -9,6 +9,11 @@ let benchmarks: @Sendable () -> Void = {
         warmupIterations: 1,
         maxDuration: isSmoke ? .milliseconds(300) : .seconds(3),
         maxIterations: isSmoke ? 3 : 10_000)
+    // Run by itself, without the plug-in, the program would end at a failure as if nothing had happened.
+    Benchmark.teardown = {
+        guard isSmoke, let failed = Benchmark.benchmarks.first(where: { $0.failureReason != nil }) else { return }
+        fatalError("\(failed.name): \(failed.failureReason ?? "")")
+    }
     cacheBenchmarks()
     codecBenchmarks()
     #if NETWORK
