@@ -44,9 +44,7 @@ extension DiskCache {
             case byCreation
         }
 
-        /// Creates a configuration. Each parameter sets the property of the same name.
-        ///
-        /// Without a directory, it is ``defaultDirectory``.
+        /// Creates a configuration. Each parameter sets the property of the same name. Without a directory, it is ``defaultDirectory``.
         public init(
             directory: String? = nil, capacity: ByteCount = .gigabytes(1), maximumAge: Duration? = .days(7),
             expiry: Expiry = .byAccess, maximumCount: Int? = nil, minimumFreeSpace: ByteCount = .megabytes(100),

@@ -72,25 +72,26 @@ public final class DiskCache: DiskCaching {
     // MARK: Entries
 
     public func entry(forKey key: ImageKey, priority: WorkPriority) async -> DiskCacheEntry? {
-        var found = order.entry(forKey: key)
-        if let expires = found?.expires, expires.cacheTime <= store.time { found = nil }
-        if found == nil {
-            var lookup = store.lookUp(key, atOnce: DiskStore.largestReadAtOnce)
+        var lookup = DiskLookup.unknown
+        if let entry = order.entry(forKey: key), entry.expires.map({ $0.cacheTime > store.time }) ?? true {
+            lookup = .found(entry)
+        } else {
+            lookup = store.lookUp(key, atOnce: DiskStore.largestReadAtOnce)
             if case .unknown = lookup {
                 let read = try? await perform(on: reads, priority: priority) { store in store.lookUp(key, atOnce: nil) }
                 lookup = read ?? .unknown
             }
-            switch lookup {
-            case .found(let entry): found = entry
-            case .stale(let stale): removeLater(stale)
-            case .unknown: return nil
-            case .none: break
-            }
         }
-        store.counters.withLock { counters in
-            if found == nil { counters.misses += 1 } else { counters.hits += 1 }
+        switch lookup {
+        case .found(let entry):
+            store.counters.withLock { $0.hits += 1 }
+            return entry
+        case .unknown: return nil
+        case .stale(let stale): removeLater(stale)
+        case .none: break
         }
-        guard found == nil, store.searchPlaces.withLock({ !$0.isEmpty }) else { return found }
+        store.counters.withLock { $0.misses += 1 }
+        guard store.searchPlaces.withLock({ !$0.isEmpty }) else { return nil }
         return try? await perform(on: reads, priority: priority) { store in store.searchedEntry(forKey: key) }
     }
 

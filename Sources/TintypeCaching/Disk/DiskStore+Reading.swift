@@ -2,8 +2,8 @@ internal import FoundationEssentials
 internal import Glibc
 internal import Synchronization
 
-/// The result of a lookup.
-enum DiskLookup {
+/// The result of a lookup. It is passed on several times, so what it holds isn't in it.
+indirect enum DiskLookup {
     case found(DiskCacheEntry)
     case none
     /// The disk would have to be waited for.
