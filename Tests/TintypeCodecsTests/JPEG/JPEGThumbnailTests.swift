@@ -166,8 +166,8 @@ struct JPEGThumbnailTests {
                 var axes = [CoefficientAxis(pixels: source, isHalved: isHalved, format: format)]
                 CoefficientAxis.calculate(&axes, source: source, target: target)
                 let (spans, across) = axes[0].horizontalWeights
-                let made =
-                    axes[0].weights.capacity * 32 + axes[0].blocks.capacity * MemoryLayout<CoefficientAxis.Blocks>.stride
+                let places = axes[0].blocks.capacity * MemoryLayout<CoefficientAxis.Blocks>.stride
+                let made = axes[0].weights.capacity * 32 + places
                 let vertical = axes[0].verticalWeights.count * 2
                 let horizontal = across.capacity * 4 + spans.capacity * MemoryLayout.stride(ofValue: spans[0])
                 #expect(made + max(vertical, horizontal) <= CoefficientAxis.bytes(source: source, target: target))
