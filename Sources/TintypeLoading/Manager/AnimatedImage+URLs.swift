@@ -19,9 +19,12 @@ extension AnimatedImage {
         let results = await withTaskGroup(of: (Int, Result<Image, ImageError>).self) { group in
             for (index, url) in urls.enumerated() {
                 group.addTask {
-                    do throws(ImageError) { return (index, .success(try await manager.image(for: url))) } catch {
-                        return (index, .failure(error))
+                    // Optimized, Swift 6.3 loses the index of a tuple that is returned from within the block.
+                    let result: Result<Image, ImageError>
+                    do throws(ImageError) { result = .success(try await manager.image(for: url)) } catch {
+                        result = .failure(error)
                     }
+                    return (index, result)
                 }
             }
             var results: [Int: Result<Image, ImageError>] = [:]
