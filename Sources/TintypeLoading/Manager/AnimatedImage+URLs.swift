@@ -19,7 +19,7 @@ extension AnimatedImage {
         let results = await withTaskGroup(of: (Int, Result<Image, ImageError>).self) { group in
             for (index, url) in urls.enumerated() {
                 group.addTask {
-                    // Optimized, Swift 6.3 loses the index of a tuple that is returned from within the block.
+                    // Optimized, Swift 6.3 loses the index of a tuple that is made within the block.
                     let result: Result<Image, ImageError>
                     do throws(ImageError) { result = .success(try await manager.image(for: url)) } catch {
                         result = .failure(error)
