@@ -28,6 +28,7 @@ extension DiskCache {
         /// `tar --exclude-caches`, and others leave it out of backups. It takes effect when a cache stores for the first time; false
         /// removes an existing tag.
         public var isExcludedFromBackup = true
+
         /// True if the files keep user info and query values of URLs, which may be credentials. The default is false.
         ///
         /// Entries are found all the same: by a digest of the whole URL. Only listings show less.
