@@ -185,6 +185,13 @@ struct DiskCacheFailureTests {
         #expect(await reader.entry(forKey: "a") == nil)
     }
 
+    @Test("The path of an entry is the one that earlier versions gave it")
+    func pathOfEntry() {
+        let name = EntryName(source: 0xABCD_EF01_2345_6789_0011_2233_4455_6677, variant: 0x10)
+        #expect(name.path == "entries/ab/abcdef01234567890011223344556677-0000000000000010")
+        #expect(name.text == "abcdef01234567890011223344556677-0000000000000010")
+    }
+
     // MARK: Leftovers
 
     @Test("Files that a crash left behind go once they are old enough, and no others")
