@@ -119,6 +119,7 @@ struct CachedImageTests {
         try await storeOnDisk("b")
         let isHeld = Lock(true)
         let holding = Task { try await queue.perform { _ throws(ImageError) in while isHeld.withLock({ $0 }) {} } }
+        while queue.load.running == 0 { await Task.yield() }
         let slow = Task { try await manager.cachedImage(for: url) }
         while queue.load.waiting == 0 { await Task.yield() }
         #expect(await cache.entry(forKey: "b") != nil)
@@ -136,6 +137,7 @@ struct CachedImageTests {
         try await storeOnDisk(manager.key(for: url))
         let isHeld = Lock(true)
         let holding = Task { try await queue.perform { _ throws(ImageError) in while isHeld.withLock({ $0 }) {} } }
+        while queue.load.running == 0 { await Task.yield() }
         let cancelled = Task { try await manager.cachedImage(for: url) }
         while queue.load.waiting == 0 { await Task.yield() }
         cancelled.cancel()
