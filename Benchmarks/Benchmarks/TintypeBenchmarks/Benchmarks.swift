@@ -1,4 +1,5 @@
-import Benchmark
+// The list of benchmarks is a variable of a module without strict concurrency; all of it happens on the main thread.
+@preconcurrency import Benchmark
 import Foundation
 
 /// Every benchmark prints wall time and peak memory; quote medians, and ratios between benchmarks of one run.
