@@ -10,10 +10,12 @@ let package = Package(
     ],
     targets: [
         .target(name: "CFuzzer"),
+        // A link to the tests' own, as is ThumbnailCoefficients.swift.
+        .target(name: "CJPEGCoefficients"),
         .executableTarget(
             name: "Fuzz",
             dependencies: [
-                "CFuzzer", .product(name: "Tintype", package: "tintype"),
+                "CFuzzer", "CJPEGCoefficients", .product(name: "Tintype", package: "tintype"),
                 .product(name: "TintypeTesting", package: "tintype"),
             ]),
     ]

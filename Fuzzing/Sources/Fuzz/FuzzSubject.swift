@@ -11,6 +11,7 @@ struct FuzzSubject {
     let coder: any ImageCoder
     let formats: [ImageFormat]
     private let comparesFillings: Bool
+    private let comparesCoefficients: Bool
 
     /// The one that is fed. Set once, before the first input.
     nonisolated(unsafe) static var current: FuzzSubject?
@@ -36,13 +37,19 @@ struct FuzzSubject {
     /// The end of the names of subjects that decode everything with two fillings of fresh and reused memory.
     private static let fillingsEnding = "-fillings"
 
-    static var names: [String] { subjects.flatMap { [$0.0, $0.0 + isolatedEnding, $0.0 + fillingsEnding] } }
+    /// The subject that compares the coefficients of thumbnails with libjpeg's.
+    private static let coefficients = "jpeg-coefficients"
+
+    static var names: [String] {
+        subjects.flatMap { [$0.0, $0.0 + isolatedEnding, $0.0 + fillingsEnding] } + [coefficients]
+    }
 
     init?(_ name: String) {
         let isIsolated = name.hasSuffix(Self.isolatedEnding)
         comparesFillings = name.hasSuffix(Self.fillingsEnding)
         let ending = isIsolated ? Self.isolatedEnding : comparesFillings ? Self.fillingsEnding : ""
-        let plain = String(name.dropLast(ending.count))
+        comparesCoefficients = name == Self.coefficients
+        let plain = comparesCoefficients ? "jpeg" : String(name.dropLast(ending.count))
         guard let (_, coder, formats) = Self.subjects.first(where: { $0.0 == plain }) else { return nil }
         self.name = name
         self.formats = formats
@@ -76,6 +83,7 @@ struct FuzzSubject {
 
     func take(_ data: Data) {
         if comparesFillings { return compareFillings(data) }
+        if comparesCoefficients { return compareCoefficients(data) }
         _ = ImageFormat(sniffing: data)
         let info = try? coder.info(of: data, context: context)
         if let info { precondition(!info.size.isEmpty && info.frameCount >= 1, "\(info)") }
@@ -110,6 +118,24 @@ struct FuzzSubject {
             for (first, second) in zip(images[0]?.frames ?? [], images[1]?.frames ?? []) {
                 precondition(first.pixels == second.pixels, "pixels that depend on memory")
             }
+        }
+    }
+
+    /// Checks that what the decoder of thumbnails accepts, libjpeg accepts without a warning, with the same coefficients.
+    private func compareCoefficients(_ data: Data) {
+        let bytes = Array(data)
+        guard let frame = try? ThumbnailFrame(bytes.span), frame.size.pixelCount <= Self.limits.maximumPixels else {
+            return
+        }
+        for last in [5, 9, 13, ThumbnailCoefficients.lastOfProgressive] {
+            // Streams that rely on their guesses soon are often wrong, and taken over.
+            guard let decoded = try? ThumbnailCoefficients.decode(data, last: last, warmUp: 64) else { continue }
+            guard let reference = ThumbnailCoefficients.reference(data, last: last) else {
+                fatalError("libjpeg warns of a file that the decoder of thumbnails accepts")
+            }
+            guard decoded.values != reference else { continue }
+            let first = zip(decoded.values, reference).enumerated().first { $1.0 != $1.1 }
+            fatalError("coefficients to \(last) differ: \(decoded.values.count), \(reference.count), \(first as Any)")
         }
     }
 

@@ -48,7 +48,7 @@ struct HEIFPlan {
         case .grid(let grid):
             // A row of tiles, and the tiles of the decoders.
             PixelSize(
-                width: size.width + grid.tile.width * min(grid.columns, SharedWork.maximumThreads),
+                width: size.width + grid.tile.width * min(grid.columns, DividedWork.maximumThreads),
                 height: min(size.height, grid.tile.height) + 2)
         case .layers(let layers, _):
             // The canvas, and the largest of the images with its coded pictures.

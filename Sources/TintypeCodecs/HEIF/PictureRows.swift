@@ -93,7 +93,7 @@ final class PictureRows {
         let stated = Lock<ColorCoding?>(nil)
         let (context, skipsLoopFilters) = (context, skipsLoopFilters)
         let width = grid.tile.width
-        try SharedWork(count: columns.count) { piece throws(ImageError) in
+        try DividedWork(count: columns.count) { piece throws(ImageError) in
             let column = columns[piece]
             let tile = try CodedPicture.decode(
                 tiles[tiles.startIndex + column], in: table, skipsLoopFilters: skipsLoopFilters, context)

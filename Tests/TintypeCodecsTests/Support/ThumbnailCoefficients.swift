@@ -1,9 +1,9 @@
 import CJPEGCoefficients
 import CKernels
 import Foundation
-import TintypeImages
 
 @testable import TintypeCodecs
+@testable import TintypeImages
 
 /// The coefficients of a file, as the decoder of thumbnails and libjpeg read them.
 enum ThumbnailCoefficients {

@@ -3,7 +3,7 @@ internal import Glibc
 internal import TintypeImages
 
 /// The pieces of an image's work, which the calling thread and threads of processors without work take in turn.
-final class SharedWork: Sendable {
+final class DividedWork: Sendable {
     private struct State {
         /// The piece that comes next.
         var next = 0
@@ -63,7 +63,7 @@ final class SharedWork: Sendable {
         let failed = pthread_create(
             &thread, nil,
             { work in
-                if let work { Unmanaged<SharedWork>.fromOpaque(work).takeRetainedValue().takePieces() }
+                if let work { Unmanaged<DividedWork>.fromOpaque(work).takeRetainedValue().takePieces() }
                 return nil
             }, work.toOpaque())
         guard failed == 0 else {

@@ -1,0 +1,1 @@
+../../../Tests/TintypeCodecsTests/Support/ThumbnailCoefficients.swift
