@@ -184,7 +184,7 @@ struct DownloadTimeLimitTests {
         "Each time limit ends a secure connection whose handshake gets no answer, and so does a cancellation",
         arguments: [(15, nil, nil), (60, 5, nil), (60, nil, 10), (60, nil, nil)] as [(Int, Int?, Int?)])
     func handshake(idle: Int, firstByte: Int?, total: Int?) async throws {
-        let silence = try SilentPort()
+        let silence = try RawListener()
         let downloader = ImageDownloader(
             .init(
                 timeout: .seconds(idle), totalTimeout: total.map { .seconds($0) },

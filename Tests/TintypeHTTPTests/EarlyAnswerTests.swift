@@ -36,7 +36,7 @@ struct EarlyAnswerTests {
 
     @Test("A server that never reads the body ends the load by its limit of time")
     func neverReads() async throws {
-        let port = try SilentPort()
+        let port = try RawListener()
         let url = try #require(URL(string: "http://127.0.0.1:\(port.port)/a"))
         let impatient = ImageDownloader(.init(timeout: .milliseconds(200)))
         let error = try await failure(impatient, LoadRequest(url: url, method: "POST", body: Self.upload))
@@ -88,42 +88,14 @@ struct EarlyAnswerTests {
 
 /// A server that answers a request when it has read its head.
 private final class HastyServer: Sendable {
-    struct Failure: Error {}
-
-    let port: Int
-    private let listener: Int32
+    private let listener: RawListener
+    var port: Int { listener.port }
 
     init(status: Int, end: EarlyAnswerTests.End) throws {
-        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = inet_addr("127.0.0.1")
-        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isReady = withUnsafeMutablePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                bind(listener, address, size) == 0 && listen(listener, 16) == 0
-                    && getsockname(listener, address, &size) == 0
-            }
-        }
-        self.listener = listener
-        port = Int(UInt16(bigEndian: address.sin_port))
-        guard isReady else { throw Failure() }
-        Thread.detachNewThread {
-            while true {
-                let client = accept(listener, nil, nil)
-                guard client >= 0 else { return }
-                Self.serve(client, status, end)
-            }
-        }
-    }
-
-    deinit {
-        shutdown(listener, Int32(SHUT_RDWR))
-        close(listener)
+        listener = try RawListener { Self.serve($0, status, end) }
     }
 
     private static func serve(_ client: Int32, _ status: Int, _ end: EarlyAnswerTests.End) {
-        defer { close(client) }
         var buffer = [UInt8](repeating: 0, count: 4_096)
         guard read(client, &buffer, buffer.count) > 0 else { return }
         let answer = Array("HTTP/1.1 \(status) X\r\nContent-Type: image/png\r\nContent-Length: 2\r\n\r\nhi".utf8)

@@ -5,38 +5,15 @@ import TintypeTesting
 
 /// A proxy on this computer that makes tunnels to ports of this computer, whatever the host: with HTTP, or SOCKS 5 (RFC 1928).
 final class TunnelProxy: Sendable {
-    struct Failure: Error {}
-
-    let port: Int
     /// The heads of all requests.
-    let heads = Watched<[String]>([])
-    private let listener: Int32
+    let heads: Watched<[String]>
+    private let listener: RawListener
+    var port: Int { listener.port }
 
     init() throws {
-        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        guard listener >= 0, Self.withAddress(port: 0, { bind(listener, $0, $1) }) == 0, listen(listener, 16) == 0
-        else {
-            throw Failure()
-        }
-        var address = sockaddr_in()
-        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        _ = withUnsafeMutablePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(listener, $0, &size) }
-        }
-        self.listener = listener
-        port = Int(UInt16(bigEndian: address.sin_port))
-        Thread.detachNewThread { [heads] in
-            while true {
-                let client = accept(listener, nil, nil)
-                guard client >= 0 else { return }
-                Thread.detachNewThread { Self.serve(client, heads) }
-            }
-        }
-    }
-
-    deinit {
-        shutdown(listener, Int32(SHUT_RDWR))
-        close(listener)
+        let heads = Watched<[String]>([])
+        self.heads = heads
+        listener = try RawListener { Self.serve($0, heads) }
     }
 
     private static func withAddress(port: UInt16, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
@@ -52,7 +29,6 @@ final class TunnelProxy: Sendable {
     }
 
     private static func serve(_ client: Int32, _ heads: Watched<[String]>) {
-        defer { close(client) }
         var head: [UInt8] = []
         var byte: UInt8 = 0
         guard recv(client, &byte, 1, Int32(MSG_PEEK)) == 1 else { return }
