@@ -203,7 +203,7 @@ struct DownloadTimeLimitTests {
         let server = try await OriginServer.start(["/a": OriginResponse(bytes).silence(after: 100)])
         let downloader = ImageDownloader(.init(timeout: .milliseconds(50)))
         let error = try await failure(downloader, LoadRequest(url: server.url("/a")))
-        #expect(error.code == .timedOut && error.reason == "no data arrived for 50 ms")
+        #expect(error.code == .timedOut && error.reason.hasPrefix("no data arrived"))
     }
 }
 #endif

@@ -123,7 +123,7 @@ struct NetworkGuardTests {
         let networkGuard = NetworkGuard(
             ports: nil, allowedNetworks: [try network("127.0.0.0/8")]
         ).asking(ScriptedResolver(["127.0.0.4", "127.0.0.1"]))
-        let downloader = ImageDownloader(.init(timeout: .seconds(4), networkGuard: networkGuard))
+        let downloader = ImageDownloader(.init(timeout: .seconds(30), networkGuard: networkGuard))
         #expect(try await downloader.load(LoadRequest(url: server.url("/a", host: "two.example"))).data == bytes)
         withExtendedLifetime(silent) {}
     }
