@@ -54,6 +54,7 @@ static void fail(j_common_ptr common) {
         case JERR_SOF_UNSUPPORTED:
         case JERR_ARITH_NOTIMPL:
         case JERR_BAD_PRECISION:
+        case JERR_CONVERSION_NOTIMPL:
             reader->status = TINTYPE_JPEG_UNSUPPORTED;
             break;
         default:

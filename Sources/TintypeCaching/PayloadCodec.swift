@@ -2,8 +2,8 @@ public import FoundationEssentials
 
 /// A transformation of encoded images on their way to the disk and back, such as encryption or compression.
 ///
-/// The image and a program's own bytes with it (``DiskCacheEntry/extendedData``) go through the codec, each by a call of its
-/// own. The key, the type, the dates and the validators do not: the cache needs them.
+/// The image, its metadata (``DiskCacheEntry/imageProperties``), and a program's own bytes (``DiskCacheEntry/extendedData``) go through the
+/// codec, each by a call of its own. The key, the type, the dates, the validators, and the response do not: the cache needs them.
 ///
 /// ```swift
 /// let encryption = PayloadCodec(
@@ -71,6 +71,7 @@ extension DiskCacheEntry {
         var entry = self
         entry.data = try convert(data)
         entry.extendedData = try extendedData.map(convert)
+        entry.imageProperties = try imageProperties.map(convert)
         return entry
     }
 }

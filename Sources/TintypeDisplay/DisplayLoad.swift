@@ -8,7 +8,7 @@ internal import FoundationEssentials
     public let request: ImageRequest?
     /// The slot that the load fills.
     public let slot: ImageSlot
-    let settings: DisplaySettings
+    private(set) var settings: DisplaySettings
     private weak var binding: ImageBinding?
 
     private var task: ImageTask?
@@ -218,8 +218,11 @@ internal import FoundationEssentials
         end = result
         delayedEnd = nil
         playing = nil
+        // The slot keeps the load. A closure that isn't needed any more mustn't keep the display.
+        let onEvent = settings.onEvent.take()
+        if case .success = result { settings.transition = nil }
         binding?.didEnd(self)
-        settings.onEvent?(.finished(result))
+        onEvent?(.finished(result))
         for waiter in waiters { waiter.resume(returning: result) }
         waiters = []
     }
@@ -267,7 +270,7 @@ internal import FoundationEssentials
         guard let binding, binding.placeholderDelay > .zero else {
             return show(settings.placeholder, as: .placeholder)
         }
-        let (delay, clock) = (binding.placeholderDelay, binding.clock)
+        let (delay, clock) = (binding.placeholderDelay.boundedLimit, binding.clock)
         placeholderTimer = Task { [weak self] in
             try? await clock.sleep(for: delay)
             guard let self, !Task.isCancelled, end == nil, delayedEnd == nil, !showsPreview else { return }

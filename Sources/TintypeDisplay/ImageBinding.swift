@@ -78,9 +78,7 @@
     @discardableResult public func retry(in slot: ImageSlot = .image) -> DisplayLoad? {
         guard let load = slots[slot]?.load, case .failure = load.end, var request = load.request else { return nil }
         request.retriesFailed = true
-        var settings = load.settings
-        settings.onEvent = nil  // It was told the end.
-        return setImage(request, in: slot, settings: settings)
+        return setImage(request, in: slot, settings: load.settings)
     }
 
     /// Loads the images of all slots again whose load failed, unless the manager remembers the failure, for a display that appears again. No
@@ -90,9 +88,7 @@
             guard let load = state.load, case .failure(let error)? = load.end, !error.isCancellation,
                 let request = load.request, isCurrent(load)
             else { continue }
-            var settings = load.settings
-            settings.onEvent = nil  // It was told the end.
-            _ = setImage(request, in: load.slot, settings: settings)
+            _ = setImage(request, in: load.slot, settings: load.settings)
         }
     }
 
@@ -108,8 +104,6 @@
                 load.restart()
             } else if case .success = load.end {
                 var settings = load.settings
-                settings.onEvent = nil
-                settings.transition = nil
                 settings.isReload = true
                 _ = setImage(request, in: slot, settings: settings)
             }

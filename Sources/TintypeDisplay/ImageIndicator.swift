@@ -1,6 +1,7 @@
 /// A sign on the screen that an image is being loaded, such as a spinner.
 ///
-/// Each load starts its indicator at most once, and stops it before its end is reported.
+/// A load starts its indicator, and stops it before its end is reported, or before it starts it again: a load that was suspended, or whose display
+/// wants another size, goes on with an indicator that is at its start.
 @MainActor public protocol ImageIndicator: AnyObject {
     /// Shows the indicator, at the start of its range.
     func start()

@@ -73,12 +73,14 @@ public import TintypeDisplay
     /// The name of the image for people who don't see it; `nil`, the default, for none. While an image is being loaded, assistive technology is told
     /// that the widget is busy.
     public var alternativeText: String? {
-        didSet {
+        get { state.alternativeText }
+        set {
+            state.alternativeText = newValue
             if GObjects.isA(widget, gtk_picture_get_type()) {
-                gtk_picture_set_alternative_text(OpaquePointer(widget), alternativeText)
+                gtk_picture_set_alternative_text(OpaquePointer(widget), newValue)
             }
             // For GTK before 4.10, the alternative text is a description, and no name.
-            tintype_set_accessible_label(widget, alternativeText)
+            tintype_set_accessible_label(widget, newValue)
         }
     }
 

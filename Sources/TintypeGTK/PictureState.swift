@@ -15,6 +15,7 @@ internal import Tintype
     /// True if assistive technology was told that the widget is loading.
     private(set) var isBusy = false
     private var shownReason: String?
+    var alternativeText: String?
     private var motionHandler: gulong = 0
 
     /// - Parameters:
@@ -137,8 +138,7 @@ internal import Tintype
     func playsAnimations(in slot: ImageSlot) -> Bool { true }
 
     func play(_ animation: AnimatedImage, in slot: ImageSlot) {
-        let isPlaying = playback.isAutomatic && !reducesMotion
-        content(slot)?.play(animation, playback, isPlaying: isPlaying) { [notifier] in notifier.notify() }
+        content(slot)?.play(animation, playback, reducesMotion: reducesMotion) { [notifier] in notifier.notify() }
         if motionHandler == 0, let settings = gtk_settings_get_default() {
             motionHandler = GObjects.connectArgument(
                 UnsafeMutableRawPointer(settings), "notify::gtk-enable-animations"
@@ -150,7 +150,7 @@ internal import Tintype
 
     private func motionChanged() {
         guard playback.isAutomatic else { return }
-        for player in slotPaintables.flatMap(\.players) { reducesMotion ? player.pause() : player.play() }
+        for slotPaintable in slotPaintables { slotPaintable.reduceMotion(reducesMotion) }
     }
 
     func player(in slot: ImageSlot) -> AnimatedImagePlayer? { content(slot)?.player }

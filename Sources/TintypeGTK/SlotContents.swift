@@ -61,19 +61,28 @@ internal import TintypeDisplay
     }
 
     /// - Parameters:
-    ///   - isPlaying: false to show the first frame until the player is told to play.
+    ///   - reducesMotion: true to show the first frame until the player is told to play.
     ///   - onChange: called on any thread when the player may have something new to show, as after its `play()`.
     func play(
-        _ animation: AnimatedImage, _ settings: PlaybackSettings, isPlaying: Bool,
+        _ animation: AnimatedImage, _ settings: PlaybackSettings, reducesMotion: Bool,
         onChange: @escaping @Sendable () -> Void
     ) {
+        // The program may play an animation in place of the image.
+        if image?.animation !== animation { (image, scale) = (nil, 1) }
         guard player?.image !== animation else { return }
         releasePlayer()
         if texture == nil { texture = ScaledTexture(animation.poster.pixels, scale: scale) }
-        let player = AnimatedImagePlayer(animation, isPlaying: isPlaying)
+        let player = AnimatedImagePlayer(animation, isPlaying: settings.isAutomatic && !reducesMotion)
+        if settings.isAutomatic, reducesMotion { player.isStilled = true }
         settings.apply(to: player)
         changeHandler = player.changes.add(onChange)
         self.player = player
+    }
+
+    /// Pauses an animation that plays, and lets it go on where nothing else has paused it.
+    func reduceMotion(_ reducesMotion: Bool) {
+        guard let player, player.isPlaying || !reducesMotion else { return }
+        player.isStilled = reducesMotion
     }
 
     /// Leaves the player to the program, which may have kept it.

@@ -40,9 +40,10 @@ public import TintypeDisplay
     }
 
     /// True if the image of the slot ``/Tintype/ImageSlot/highlighted`` is shown, if there is one.
-    public var isHighlighted = false {
-        didSet {
-            state.slotPaintables.first?.order = isHighlighted ? [.highlighted, .image] : [.image]
+    public var isHighlighted: Bool {
+        get { state.slotPaintables.first?.order.first == .highlighted }
+        set {
+            state.slotPaintables.first?.order = newValue ? [.highlighted, .image] : [.image]
             state.needsTick()
         }
     }

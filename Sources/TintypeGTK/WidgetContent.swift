@@ -21,7 +21,8 @@ public enum WidgetContent {
     let content: WidgetContent
     private let picture: WidgetPointer
     private let onRetry: @MainActor () -> Void
-    private(set) lazy var widget: WidgetPointer? = makeWidget()
+    /// The widget, if there was a need for it. Retained.
+    private var made: WidgetPointer?
     private var isShown = false
 
     /// - Parameters:
@@ -40,7 +41,12 @@ public enum WidgetContent {
 
     isolated deinit {
         hide()
-        if let widget { g_object_unref(UnsafeMutableRawPointer(widget)) }
+        if let made { g_object_unref(UnsafeMutableRawPointer(made)) }
+    }
+
+    var widget: WidgetPointer? {
+        if made == nil { made = makeWidget() }
+        return made
     }
 
     private func makeWidget() -> WidgetPointer? {

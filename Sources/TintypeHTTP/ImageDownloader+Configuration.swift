@@ -81,7 +81,8 @@ extension ImageDownloader {
         /// URL is loaded again.
         ///
         /// A transfer can be continued if the server identifies the bytes with a strong validator, such as an entity tag that doesn't
-        /// start with `W/`, and didn't compress them.
+        /// start with `W/`, and didn't compress them. The request has to have the same header fields again, cookies and those of closures
+        /// included: the bytes of one user never continue those of another.
         public var resumesTransfers: Bool {
             get { partialDownloads != nil }
             set { partialDownloads = newValue ? partialDownloads ?? PartialDownloads() : nil }

@@ -288,6 +288,7 @@ public final class ImageDownloader: ImageLoading, Sendable {
         let start = time.now()
         let wait = StageStopwatch.beginWait()
         let cancel = try load.running.beginAttempt()
+        defer { load.running.endAttempt() }
         try await visits.acquireSlot(for: load)
         defer { visits.releaseSlot() }
         if load.request.budget?.hasRoom == false {
@@ -309,7 +310,7 @@ public final class ImageDownloader: ImageLoading, Sendable {
         return loaded
     }
 
-    /// The request with its host in ASCII.
+    /// The request with its host in ASCII and in lowercase.
     /// - Throws: ``ImageError/Code/invalidURL``.
     private func checked(_ request: LoadRequest) throws(ImageError) -> LoadRequest {
         let url = request.url
@@ -323,7 +324,7 @@ public final class ImageDownloader: ImageLoading, Sendable {
             throw ImageError(.invalidURL, stage: .load, reason: "the URL has no host")
         }
         guard url.hasPossiblePort else { throw .impossiblePort }
-        guard let encoded = url.withASCIIHost else { throw .impossibleHost }
+        guard let encoded = url.withCanonicalHost else { throw .impossibleHost }
         var request = request
         request.url = encoded
         return request

@@ -30,6 +30,28 @@ final class PlainMemory: MemoryCaching {
     var statistics: CacheStatistics { CacheStatistics() }
 }
 
+/// A disk cache whose stores wait until a gate opens.
+final class GatedDisk: DiskCaching {
+    let gate = AsyncGate()
+    private let disk = PlainDisk()
+
+    func entry(forKey key: ImageKey, priority: WorkPriority) async -> DiskCacheEntry? {
+        await disk.entry(forKey: key, priority: priority)
+    }
+    func contains(_ key: ImageKey) async -> Bool { await disk.contains(key) }
+    func store(
+        _ entry: DiskCacheEntry, forKey key: ImageKey, while isCurrent: @escaping @Sendable () -> Bool
+    ) async throws(ImageError) {
+        await gate.wait()
+        await disk.store(entry, forKey: key, while: isCurrent)
+    }
+    func remove(_ key: ImageKey) async throws(ImageError) -> Bool { await disk.remove(key) }
+    func removeAll(ofSource source: String) async throws(ImageError) -> Int { await disk.removeAll(ofSource: source) }
+    func removeAll() async throws(ImageError) { await disk.removeAll() }
+    func removeExpired() async throws(ImageError) -> CacheUsage { await disk.removeExpired() }
+    func usage() async -> CacheUsage { await disk.usage() }
+}
+
 /// The least that a disk cache has to be, in memory.
 actor PlainDisk: DiskCaching {
     private var entries: [ImageKey: DiskCacheEntry] = [:]

@@ -102,6 +102,17 @@ struct RemoteImageCacheTests {
         #expect(await cache.entry(forKey: "other") == entry)
     }
 
+    @Test("No image of a file is shared, whatever its key")
+    func files() async throws {
+        var entry = entry
+        entry.response = nil
+        try await cache.store(entry, forKey: "file:///home/a.png")
+        try await cache.store(entry, forKey: "/home/a.png")
+        entry.validators = CacheValidators(entityTag: CacheValidators.filePrefix + "1-2-3.4")
+        try await cache.store(entry, forKey: "photo 7")
+        #expect(store.started.value == 0)
+    }
+
     @Test("What is no longer current isn't stored, or is removed again")
     func conditions() async {
         await cache.store(entry, forKey: key) { false }

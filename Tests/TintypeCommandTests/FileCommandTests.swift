@@ -274,6 +274,10 @@ struct FileCommandTests {
         #expect(part.frames.map(\.pixels) == all.frames[1...3].reversed().map(\.pixels))
         #expect(part.frames.map(\.duration) == all.frames[1...3].reversed().map { $0.duration * 2 })
         #expect(part.loopCount == all.loopCount)
+        // Programs show frames of less than 11 ms for 100 ms.
+        let fast = try required(await converted("--speed", "5"))
+        #expect(fast.frames.map(\.duration) == [.milliseconds(30), .milliseconds(48)])
+        #expect(fast.frames.map(\.pixels) == [all.frames[0].pixels, all.frames[3].pixels])
         #expect(try await converted("--frames", "6")?.isAnimated == false)
         #expect(try await converted("--frames", "5-7") == nil)
         #expect(transcript.errors.last?.contains("--frames 5-7: the image has 6 frames") == true)

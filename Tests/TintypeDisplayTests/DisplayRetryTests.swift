@@ -8,6 +8,9 @@ import Testing
 @testable import TintypeImages
 @testable import TintypeLoading
 
+/// Something that the closure of a load keeps.
+private final class Kept: Sendable {}
+
 @MainActor
 @Suite("Displays: later attempts", .timeLimited)
 struct DisplayRetryTests {
@@ -50,5 +53,46 @@ struct DisplayRetryTests {
         _ = await display.imageBinding.load()?.result
         #expect(display.log.last == "image 8x8")
         #expect(events == told && ends == 1)
+    }
+
+    @Test(
+        "The closure of a load is released at the end, although the slot keeps the load, and isn't told more",
+        .capability("VEW-23"), arguments: [true, false])
+    func closureAfterEnd(isSuccess: Bool) async throws {
+        var events = 0
+        var kept: Kept? = Kept()
+        weak let weakKept = kept
+        let load = display.setImage(first) { [kept] _ in withExtendedLifetime(kept) { events += 1 } }
+        kept = nil
+        await loader.arrival(of: 1)
+        #expect(weakKept != nil)
+        if isSuccess { loader.answer(0, with: .success(.dot())) } else { fail(0) }
+        _ = await load.result
+        let told = events
+        #expect(told > 0 && weakKept == nil)
+        #expect(display.imageBinding.load() === load)
+        display.thumbnailSize = PixelSize(width: 4, height: 4)
+        if isSuccess { display.imageBinding.reload() } else { display.imageBinding.retry() }
+        let next = try #require(display.imageBinding.load())
+        #expect(next !== load)
+        // The smaller image may be made without the loader.
+        loader.answer(1, with: .success(.dot()))
+        #expect(try await next.result.get().image.size.width == 4)
+        #expect(events == told)
+    }
+
+    @Test("The closure of a load that is canceled is told so, and released")
+    func closureOfCanceledLoad() async throws {
+        var ends = 0
+        var kept: Kept? = Kept()
+        weak let weakKept = kept
+        let load = display.setImage(first) { [kept] event in
+            withExtendedLifetime(kept) { if case .finished = event { ends += 1 } }
+        }
+        kept = nil
+        await loader.arrival(of: 1)
+        load.cancel()
+        #expect(ends == 1 && weakKept == nil)
+        #expect(display.imageBinding.load() === load)
     }
 }

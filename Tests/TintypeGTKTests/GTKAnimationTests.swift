@@ -242,6 +242,26 @@ enum GTKAnimationTests {
             run.equal(ends, 1)
             run.equal(run.color(picture.state.slotPaintables[0], in: picture.widget), Paint.green)
         },
+        GTKTest("An image comes back after an animation that the program played in its place", .capability("AIV-02")) {
+            run in
+            run.loader.answer(run.url("red"), with: .data(Paint.png(Paint.red)))
+            let picture = TintypePicture(manager: run.manager)
+            await run.show(picture.widget)
+            WidgetState.usesFrameClock = false
+            // The second time, the image that the cache keeps.
+            for _ in 0..<2 { _ = try await picture.setImage(run.url("red")).result.get() }
+            let frames = [Paint.green, Paint.blue].map {
+                ImageFrame(pixels: Paint.buffer($0), duration: .milliseconds(100))
+            }
+            picture.play(AnimatedImage(frames: frames)!, in: .image)
+            await run.wait("the first frame") {
+                _ = picture.state.advance(to: .zero)
+                return run.color(picture.state.slotPaintables[0], in: picture.widget) == Paint.green
+            }
+            _ = try await picture.setImage(run.url("red")).result.get()
+            run.check(picture.player == nil, "the animation goes on")
+            run.equal(run.color(picture.state.slotPaintables[0], in: picture.widget), Paint.red)
+        },
     ]
 }
 #endif

@@ -154,6 +154,22 @@ enum GTKPictureTests {
                 run.equal(run.color(other.state.slotPaintables[0], in: widget), Paint.red)
             }
         },
+        GTKTest(
+            "Pictures that wrap the same widget share its highlight and its alternative text",
+            .capability("VEW-18", "VEW-19")
+        ) { run in
+            let picture = TintypePicture(manager: run.manager)
+            await run.show(picture.widget)
+            picture.isHighlighted = true
+            picture.alternativeText = "A red square"
+            let other = TintypePicture(wrapping: picture.widget)
+            run.equal(other.isHighlighted, true)
+            run.equal(other.alternativeText, "A red square")
+            other.isHighlighted = false
+            other.alternativeText = nil
+            run.equal(picture.isHighlighted, false)
+            run.equal(picture.alternativeText, nil)
+        },
         GTKTest("A highlighted picture shows its other image", .capability("VEW-19")) { run in
             run.loader.answer(run.url("red"), with: .data(Paint.png(Paint.red)))
             run.loader.answer(run.url("blue"), with: .data(Paint.png(Paint.blue)))

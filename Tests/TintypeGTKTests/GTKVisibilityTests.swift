@@ -27,12 +27,62 @@ enum GTKVisibilityTests {
             await run.wait("nothing moves") { !picture.state.isTicking }
             picture.player?.play()
             await run.wait("another pass") { (picture.player?.completedLoops ?? 0) >= 1 }
-            picture.player?.pause()
             // The setting may change at any time.
             setAnimations(true)
             run.equal(picture.player?.isPlaying, true)
             setAnimations(false)
             run.equal(picture.player?.isPlaying, false)
+        },
+        GTKTest(
+            "After reduced motion, what it stopped goes on, but nothing that was paused, or that has ended",
+            .capability("AIV-02")
+        ) { run in
+            defer { setAnimations(true) }
+            run.loader.answer(run.url("moving"), with: .data(Paint.animation()))
+            let picture = TintypePicture(manager: run.manager)
+            picture.playback.loopCount = 1
+            await run.show(picture.widget)
+            WidgetState.usesFrameClock = false
+            _ = try await picture.setImage(run.url("moving")).result.get()
+            run.equal(picture.player?.isPlaying, true)
+            for _ in 0..<2 {
+                setAnimations(false)
+                run.equal(picture.player?.isPlaying, false)
+                setAnimations(true)
+                run.equal(picture.player?.isPlaying, true)
+            }
+            picture.player?.pause()
+            for isEnabled in [false, true] {
+                setAnimations(isEnabled)
+                run.equal(picture.player?.isPlaying, false)
+            }
+            picture.player?.play()
+            var time = Duration.zero
+            await run.wait("the end") {
+                _ = picture.state.advance(to: time)
+                time += .milliseconds(50)
+                return picture.player?.isPlaying == false
+            }
+            for isEnabled in [false, true] {
+                setAnimations(isEnabled)
+                run.equal(picture.player?.isPlaying, false)
+            }
+            picture.player?.play()
+            setAnimations(false)
+            picture.player?.pause()
+            setAnimations(true)
+            run.equal(picture.player?.isPlaying, false)
+        },
+        GTKTest("An animation that is set while motion is reduced plays as soon as it no longer is") { run in
+            setAnimations(false)
+            defer { setAnimations(true) }
+            run.loader.answer(run.url("moving"), with: .data(Paint.animation()))
+            let picture = TintypePicture(manager: run.manager)
+            await run.show(picture.widget)
+            _ = try await picture.setImage(run.url("moving")).result.get()
+            run.equal(picture.player?.isPlaying, false)
+            setAnimations(true)
+            run.equal(picture.player?.isPlaying, true)
         },
         GTKTest("In scrolled windows inside scrolled windows, only what all of them show plays", .capability("AIV-08"))
         {

@@ -192,6 +192,17 @@ struct DownloadFailureTests {
         #expect(server.requestCount() == 0)
     }
 
+    @Test("The error of a header field that is refused doesn't have its value, which may be secret")
+    func badSecret() async throws {
+        let server = try await OriginServer.start(["/a": OriginResponse(bytes)])
+        let request = LoadRequest(url: server.url("/a"), headers: ["Authorization": "Bearer s3cr3t\n"])
+        let error = try await failure(downloader, request)
+        #expect(error.code == .badRequest && server.requestCount() == 0)
+        for text in ["\(error)", String(reflecting: error), String(describing: error.underlying)] {
+            #expect(!text.contains("s3cr3t"), "\(text)")
+        }
+    }
+
     @Test(
         "A failure that another attempt would repeat is remembered", .capability("DLR-22", "MGR-38"),
         arguments: [

@@ -103,6 +103,19 @@ struct DownloadQueueTests {
         #expect(queue.finish(3) == [4])
     }
 
+    @Test("With the largest limit, all downloads start, up to the limit of their host", .capability("DLC-01"))
+    func largestLimit() {
+        var queue = DownloadQueue(limit: .max, newestFirst: false)
+        #expect(add(5, to: &queue) == [1, 2, 3, 4, 5])
+        var limited = DownloadQueue(limit: .max, hostLimit: 2, newestFirst: false)
+        #expect(add("aaab", to: &limited) == [1, 2, 4])
+        #expect(limited.waitingCount == 1)
+        #expect(limited.finish(1) == [3])
+        var raised = DownloadQueue(limit: 1, newestFirst: false)
+        #expect(add(3, to: &raised) == [1])
+        #expect(raised.setLimit(.max) == [2, 3])
+    }
+
     @Test("A suspended queue starts nothing, and running downloads continue", .capability("DLR-20"))
     func suspend() {
         var queue = DownloadQueue(limit: 2, newestFirst: false)

@@ -12,7 +12,8 @@ struct HostNameTests {
     /// What somebody writes, and the host that is asked for; `nil` if there is none. The rows follow the tests of WHATWG's URL standard
     /// (`urltestdata.json` and `toascii.json` of web-platform-tests), as far as they are about names.
     private static let written: [(text: String, host: String?)] = [
-        ("example.com", "example.com"), ("ExAmPlE.CoM", "example.com"), ("example.com.", "example.com."),
+        ("example.com", "example.com"), ("ExAmPlE.CoM", "example.com"), ("LOCALhost", "localhost"),
+        ("example.com.", "example.com."),
         ("faß.ExAmPlE", "xn--fa-hia.example"), ("bücher.test", "xn--bcher-kva.test"),
         ("BÜCHER.test", "xn--bcher-kva.test"),
         ("bu\u{308}cher.test", "xn--bcher-kva.test"), ("b%C3%BCcher.test", "xn--bcher-kva.test"),
@@ -40,8 +41,8 @@ struct HostNameTests {
     func ascii() throws {
         for row in Self.written {
             let url = URL(written: "http://me:pw@\(row.text):81/%DF%20a?b=%E4#c")
-            let encoded = url?.withASCIIHost
-            #expect(encoded?.host(percentEncoded: true)?.lowercased() == row.host, "\(row.text)")
+            let encoded = url?.withCanonicalHost
+            #expect(encoded?.host(percentEncoded: true) == row.host, "\(row.text)")
             // This process has all of Foundation, which writes most of them in ASCII itself.
             if !row.text.contains("%"), !row.text.contains("[") {
                 #expect(InternationalName.ascii(row.text) == row.host, "\(row.text)")
@@ -87,6 +88,19 @@ struct HostNameTests {
             #expect(try await failure(changed, LoadRequest(url: server.url("/"))).code == .invalidURL)
         }
         #expect(server.requestCount() == count)
+    }
+
+    @Test("However a host is spelled, its connection is used again")
+    func sharedConnection() async throws {
+        let server = try await OriginServer.start { _ in OriginResponse(bytes) }
+        let networkGuard = NetworkGuard(ports: nil, requiresPublicAddresses: false).asking(FixedResolver("127.0.0.1"))
+        let downloader = ImageDownloader(.init(networkGuard: networkGuard))
+        for host in ["name.test", "Name.test", "NAME.TEST", "n%41me.test"] {
+            let url = try #require(URL(string: "http://\(host):\(server.port)/a"))
+            #expect(try await downloader.load(LoadRequest(url: url)).data == bytes)
+        }
+        #expect(server.acceptedConnections == 1)
+        #expect(server.requests.allSatisfy { $0.header("Host") == "name.test:\(server.port)" })
     }
 
     @Test(

@@ -36,6 +36,24 @@ struct PartialBodyTests {
         #expect((partials.take(key) == nil) == (total == 10))
     }
 
+    @Test("A beginning belongs to requests with the same fields, apart from those of their range and urgency")
+    func fields() throws {
+        let url = try #require(URL(string: "http://127.0.0.1/a"))
+        let other = try #require(URL(string: "http://127.0.0.1/b"))
+        let asked: HTTPFields = ["Accept": "image/*", "Cookie": "user=1"]
+        let partial = PartialBody(bytes: ArrivingBytes(), validator: "\"1\"", owner: url, fields: asked, total: 20)
+        #expect(partial.belongs(to: url, asked: asked) && !partial.belongs(to: other, asked: asked))
+        var rest = asked
+        for (name, value) in [
+            ("Range", "bytes=10-"), ("If-Range", "\"1\""), ("Accept-Encoding", "identity"), ("Priority", "u=1"),
+        ] { rest[name] = value }
+        #expect(partial.belongs(to: url, asked: rest))
+        for cookie in ["user=2", nil] {
+            rest["Cookie"] = cookie
+            #expect(!partial.belongs(to: url, asked: rest))
+        }
+    }
+
     @Test("Requests with other methods, conditions, or ranges of their own are left alone")
     func others() {
         let url = URL(filePath: "/")

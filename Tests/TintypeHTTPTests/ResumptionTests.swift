@@ -47,6 +47,14 @@ final class RangeServer: Sendable {
 
 private let retrying = RetryPolicy(maximumAttempts: 5, baseDelay: .zero)
 
+/// A store with a single cookie, which names the user.
+private struct UserCookie: CookieStoring {
+    let user: Watched<String>
+
+    func cookies(for url: URL) -> String? { user.value }
+    func store(_ fields: [String], from url: URL) {}
+}
+
 @Suite("Interrupted downloads", .timeLimited)
 struct ResumptionTests {
     @Test("An interrupted transfer continues with the bytes that are missing", .capability("3.11"))
@@ -242,15 +250,16 @@ struct ResumptionTests {
             if request.header("Range") != nil { return .status(416) }
             return OriginResponse(bytes, headers: ["ETag": "\"1\""])
         }
+        let fields = HTTPFields(ImageDownloader.Configuration.defaultHeaders)
         let key = try #require(
             PartialBodyKey(
-                DownloadRequest(
-                    url: server.url("/a"), headers: HTTPFields(ImageDownloader.Configuration.defaultHeaders)),
-                for: LoadRequest(url: server.url("/a"))))
+                DownloadRequest(url: server.url("/a"), headers: fields), for: LoadRequest(url: server.url("/a"))))
         let partials = PartialDownloads()
         let beginning = ArrivingBytes()
         #expect(beginning.append(bytes + bytes))
-        partials.put(PartialBody(bytes: beginning, validator: "\"1\"", owner: server.url("/a"), total: nil), for: key)
+        let partial = PartialBody(
+            bytes: beginning, validator: "\"1\"", owner: server.url("/a"), fields: fields, total: nil)
+        partials.put(partial, for: key)
         let downloader = ImageDownloader(.continuing(partials))
         #expect(try await downloader.load(LoadRequest(url: server.url("/a"))).data == bytes)
         #expect(server.requests.map { $0.header("Range") } == ["bytes=10000-", nil])
@@ -295,6 +304,27 @@ struct ResumptionTests {
         _ = try await failure(downloader, LoadRequest(url: origin.url, headers: ["Authorization": "a"]))
         #expect(try await downloader.load(LoadRequest(url: origin.url, headers: ["Authorization": "b"])).data == bytes)
         #expect(origin.ranges == [nil, nil])
+    }
+
+    @Test(
+        "Bytes are continued for the user that only a closure or the cookies tell, and never for another user",
+        .capability("3.11"), arguments: [true, false], [true, false])
+    func users(isSame: Bool, tellsByCookie: Bool) async throws {
+        let origin = try await RangeServer(bytes, cuts: [1_000])
+        let user = Watched("user=1")
+        let provider: @Sendable (URL, HTTPFields) -> HTTPFields = { _, fields in
+            var fields = fields
+            fields["Authorization"] = user.value
+            return fields
+        }
+        let downloader = ImageDownloader(
+            tellsByCookie ? .init(cookies: UserCookie(user: user)) : .init(headerProvider: provider))
+        #expect(try await failure(downloader, LoadRequest(url: origin.url)).code == .incompleteBody)
+        if !isSame { user.update { $0 = "user=2" } }
+        #expect(try await downloader.load(LoadRequest(url: origin.url)).data == bytes)
+        #expect(origin.ranges == [nil, isSame ? "bytes=1000-" : nil])
+        let field = tellsByCookie ? "Cookie" : "Authorization"
+        #expect(origin.server.requests.map { $0.header(field) } == ["user=1", isSame ? "user=1" : "user=2"])
     }
 
     @Test("A date is a strong validator if it is a minute older than the response")

@@ -131,6 +131,25 @@ struct RetryTests {
         #expect(server.requestCount() == 3 && downloader.statistics.succeeded == 1)
     }
 
+    @Test("A transfer that a time limit ended is repeated after a delay, too", .capability("3.4", "DLC-02"))
+    func repeatsAfterTimeLimit() async throws {
+        let script = Script(OriginResponse(bytes).silence(after: 100), OriginResponse(bytes))
+        let server = try await OriginServer.start { _ in script.next() }
+        let delays = Watched<[Duration]>([])
+        let downloader = downloader(countingIn: delays)
+        let reports = Reports()
+        let request = reports.request(server.url("/a"))
+        async let loaded = downloader.load(request)
+        try await reports.waitForBytes(100)
+        clock.advance(by: .seconds(15))
+        try await delays.wait { $0 == [.seconds(1)] }
+        clock.advance(by: .seconds(1))
+        let result = try await loaded
+        #expect(result.data == bytes)
+        #expect(result.transfer?.attempts == 2 && result.transfer?.backoff == .seconds(1))
+        #expect(server.requestCount() == 2 && downloader.statistics.cancelled == 0)
+    }
+
     @Test("A load ends with its last error, and with the head of the response", .capability("ERR-06", "ERR-10"))
     func givesUp() async throws {
         let server = try await OriginServer.start { _ in

@@ -11,7 +11,7 @@ internal import Logging
 /// be for all. User info and query values of URLs aren't sent. Entries go out as they are, also where the disk cache encrypts them.
 ///
 /// At most 64 operations run at a time, and each may hold an entry. While so many are unanswered, others are misses at once, and
-/// removals fail.
+/// removals fail. The removal of a single image leaves it in other formats, and ``removeAll(ofSource:)`` removes all of a source.
 ///
 /// The store is shared, so ``removeAll()`` leaves it alone. Checksums aren't signatures: a user who may write to the store can replace
 /// images.
@@ -89,7 +89,10 @@ public final class RemoteImageCache: DiskCaching {
 
     /// Returns true for an entry that anybody may see, on any machine.
     private static func isShareable(_ entry: DiskCacheEntry, _ key: ImageKey) -> Bool {
-        guard !key.source.lowercased().hasPrefix("file:"), !key.source.hasPrefix("/") else { return false }
+        // A key of the program's own doesn't show that the image is a file's.
+        guard !key.source.lowercased().hasPrefix("file:"), !key.source.hasPrefix("/"),
+            entry.validators?.entityTag?.hasPrefix(CacheValidators.filePrefix) != true
+        else { return false }
         guard let response = entry.response else { return true }
         let directives = CacheControl(response.headers["cache-control"])
         return response.isForPlainRequests && !directives.isPrivate && !directives.noStore

@@ -17,6 +17,9 @@ public struct CacheValidators: Sendable, Hashable, Codable {
         self.lastModified = lastModified
     }
 
+    /// The start of a file's entity tag, which no server's tag has: those are quoted.
+    package static let filePrefix = "file-"
+
     /// True if there is nothing to ask a server with.
     public var isEmpty: Bool { entityTag == nil && lastModified == nil }
 

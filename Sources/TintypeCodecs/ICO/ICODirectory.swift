@@ -4,6 +4,7 @@ internal import TintypeImages
 struct ICODirectory {
     struct Entry {
         var size: PixelSize
+        /// The bits of a pixel, as the directory or the image says.
         var bits: Int
         /// The start of the image. Its length is not kept: writers give wrong lengths, and the image knows its own.
         var offset: Int
@@ -29,10 +30,27 @@ struct ICODirectory {
             let bits = try reader.uint16()
             let length = try reader.uint32()
             let offset = try reader.uint32()
-            // A cursor has its hot spot's row where an icon has the bits.
-            entries.append(Entry(size: size, bits: type == 1 ? bits : 0, offset: offset, length: length))
+            // A cursor has its hot spot's row where an icon has the bits, which many writers leave at zero.
+            let stated = type == 1 && bits > 0 ? bits : Self.bits(of: bytes, at: offset)
+            entries.append(Entry(size: size, bits: stated, offset: offset, length: length))
         }
         guard !entries.isEmpty else { throw .corrupt("the icon has no images") }
+    }
+
+    /// The bits of a pixel that the header of an image states; zero if there is none.
+    private static func bits(of bytes: UnsafeRawBufferPointer, at offset: Int) -> Int {
+        guard offset < bytes.count else { return 0 }
+        var reader = LittleEndianReader(UnsafeRawBufferPointer(rebasing: bytes[offset...]))
+        do throws(ImageError) {
+            switch try reader.uint32() {
+            case 0x474E_5089: return 32  // PNG.
+            case 12: try reader.skip(6)
+            default: try reader.skip(10)
+            }
+            return try reader.uint16()
+        } catch {
+            return 0
+        }
     }
 
     /// The image with the most pixels, and of those the image with the most bits.

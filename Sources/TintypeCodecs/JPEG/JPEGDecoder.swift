@@ -31,7 +31,8 @@ struct JPEGDecoder {
         let orientation = segments.orientation
         let target = orientation.stored(options.outputSize(for: orientation.display(source)))
         let isFast = options.prefersFastThumbnail
-        let eighths = JPEGScale.eighths(from: source, to: target, isFast: isFast, isProgressive: true)
+        let eighths = JPEGScale.eighths(
+            from: source, to: target, samplings: segments.samplings, isFast: isFast, isProgressive: true)
         guard eighths < 8 else { return nil }
         return JPEGScans(bytes)?.file(of: bytes, eighths: eighths, isFast: isFast).map { ($0, eighths) }
     }

@@ -53,7 +53,8 @@ struct JPEGPlan {
         let eighths =
             eighths
             ?? JPEGScale.eighths(
-                from: source, to: target, isFast: options.prefersFastThumbnail, isProgressive: segments.isProgressive)
+                from: source, to: target, samplings: segments.samplings, isFast: options.prefersFastThumbnail,
+                isProgressive: segments.isProgressive)
         size = try reader.start(eighths: eighths, asCMYK: isCMYK)
         extent = JPEGScale.extent(source, eighths)
         self.color =

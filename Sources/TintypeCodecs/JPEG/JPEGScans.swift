@@ -24,11 +24,9 @@ struct JPEGScans {
         var dataStart: Int { range.lowerBound + 8 + 2 * components.count }
     }
 
-    /// A component's sampling factors.
     struct Sampling {
         var id: UInt8
-        var horizontal: Int
-        var vertical: Int
+        var factors: JPEGSampling
     }
 
     private(set) var scans: [Scan] = []
@@ -105,7 +103,8 @@ struct JPEGScans {
     }
 
     private func isWanted(_ scan: Scan, eighths: Int, isFast: Bool) -> Bool {
-        let side = scan.components.map { self.side(of: $0, eighths: eighths) }.max() ?? 8
+        let samplings = components.map(\.factors)
+        let side = scan.components.map { samplings[$0].side(among: samplings, eighths) }.max() ?? 8
         // A block that becomes a single pixel is its mean, and nothing else.
         guard side > 1 else { return false }
         guard eighths < 8, isFast else { return true }
@@ -129,21 +128,6 @@ struct JPEGScans {
         }
     }
 
-    /// The side of a component's block in pixels after reduction: libjpeg reduces colors of lower resolution less, where it can, instead
-    /// of enlarging them afterwards.
-    private func side(of component: Int, eighths: Int) -> Int {
-        let sampling = components[component]
-        let horizontal = (components.map(\.horizontal).max() ?? 1) * eighths
-        let vertical = (components.map(\.vertical).max() ?? 1) * eighths
-        var side = eighths
-        while side < 8, horizontal % (sampling.horizontal * side * 2) == 0,
-            vertical % (sampling.vertical * side * 2) == 0
-        {
-            side *= 2
-        }
-        return side
-    }
-
     // MARK: Reading
 
     /// `SOF2` or `SOF10` (section B.2.2).
@@ -154,8 +138,9 @@ struct JPEGScans {
         for index in 0..<count {
             let offset = payload.lowerBound + 6 + 3 * index
             let sampling = Sampling(
-                id: bytes[offset], horizontal: Int(bytes[offset + 1] >> 4), vertical: Int(bytes[offset + 1] & 15))
-            guard (1...4).contains(sampling.horizontal), (1...4).contains(sampling.vertical),
+                id: bytes[offset],
+                factors: JPEGSampling(horizontal: Int(bytes[offset + 1] >> 4), vertical: Int(bytes[offset + 1] & 15)))
+            guard (1...4).contains(sampling.factors.horizontal), (1...4).contains(sampling.factors.vertical),
                 !components.contains(where: { $0.id == sampling.id })
             else { return false }
             components.append(sampling)

@@ -7,6 +7,7 @@ struct JPEGSegments {
     var size: PixelSize?
     var bitsPerComponent = 8
     var components = 3
+    private(set) var samplings: [JPEGSampling] = []
     /// The marker of the frame header, which names the process (ITU-T T.81, table B.1); `nil` without a frame header.
     private(set) var process: UInt8?
     /// The Exif block, from its TIFF header on.
@@ -75,6 +76,9 @@ struct JPEGSegments {
             bitsPerComponent = Int(bytes[payload.lowerBound])
             size = PixelSize(width: width, height: height)
             components = Int(bytes[payload.lowerBound + 5])
+            samplings = stride(from: payload.lowerBound + 7, to: payload.upperBound, by: 3).prefix(components).map {
+                JPEGSampling(horizontal: max(1, Int(bytes[$0] >> 4)), vertical: max(1, Int(bytes[$0] & 15)))
+            }
             process = marker
         case 0xE1 where begins("Exif\0"):
             // The first block counts; a zero follows, which some writers leave out of the signature.
@@ -125,6 +129,7 @@ extension JPEGSegments {
         guard let process else { return }
         let name =
             switch process {
+            case _ where size?.height == 0: "a height that follows the picture (DNL)"
             case 0xC3, 0xC7, 0xCB, 0xCF: "the lossless process"
             case 0xC5, 0xC6, 0xCD, 0xCE: "the hierarchical process"
             case 0xF7: "JPEG-LS"

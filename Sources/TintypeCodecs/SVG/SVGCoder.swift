@@ -31,7 +31,7 @@ public struct SVGCoder: ImageCoder {
 
     public func decode(_ data: Data, options: DecodeOptions, context: ProcessingContext) throws(ImageError) -> Image {
         let document = try SVGDocument(data, context: context)
-        let size = options.vectorSize(for: document.info.size)
+        let size = options.vectorSize(width: document.width, height: document.height)
         // A drawing has no pixels but those that are drawn.
         try context.limits.check(size: size, output: size)
         let reservation = try context.reserve(

@@ -6,6 +6,9 @@ internal import TintypeImages
 /// A parsed SVG document.
 final class SVGDocument {
     let info: ImageInfo
+    /// The size in pixels of CSS, which needn't be whole.
+    let width: Double
+    let height: Double
     private let limits: SVGLimits
     private let handle: UnsafeMutablePointer<RsvgHandle>
 
@@ -28,18 +31,18 @@ final class SVGDocument {
         self.handle = handle
         // CSS pixels: 96 to an inch.
         rsvg_handle_set_dpi(handle, 96)
-        let size = Self.size(handle)
+        (width, height) = Self.size(handle)
+        let size = CairoCanvas.pixels(width, height)
         info = ImageInfo(format: .svg, size: size, hasAlpha: true)
         guard !size.isEmpty else { throw .corrupt("the SVG has the invalid size \(size)") }
     }
 
     deinit { g_object_unref(handle) }
 
-    /// The size in pixels of CSS, rounded up.
-    private static func size(_ handle: UnsafeMutablePointer<RsvgHandle>) -> PixelSize {
+    private static func size(_ handle: UnsafeMutablePointer<RsvgHandle>) -> (width: Double, height: Double) {
         var (width, height) = (0.0, 0.0)
         if rsvg_handle_get_intrinsic_size_in_pixels(handle, &width, &height) != 0 {
-            return CairoCanvas.pixels(width, height)
+            return (width, height)
         }
         var hasWidth: gboolean = 0
         var hasHeight: gboolean = 0
@@ -51,18 +54,16 @@ final class SVGDocument {
             // The side that isn't stated follows from the other and the ratio (CSS 2.2, section 10.3.2).
             let ratio = viewBox.width / viewBox.height
             if ratio > 0, ratio.isFinite {
-                if hasWidth != 0, let width = pixels(statedWidth) { return CairoCanvas.pixels(width, width / ratio) }
-                if hasHeight != 0, let height = pixels(statedHeight) {
-                    return CairoCanvas.pixels(height * ratio, height)
-                }
+                if hasWidth != 0, let width = pixels(statedWidth) { return (width, width / ratio) }
+                if hasHeight != 0, let height = pixels(statedHeight) { return (height * ratio, height) }
             }
-            return CairoCanvas.pixels(viewBox.width, viewBox.height)
+            return (viewBox.width, viewBox.height)
         }
         // Neither a size nor a viewBox: the area of the drawing.
         var (ink, logical) = (RsvgRectangle(), RsvgRectangle())
         guard rsvg_handle_get_geometry_for_element(handle, nil, &ink, &logical, nil) != 0, ink.width > 0, ink.height > 0
-        else { return PixelSize(width: 300, height: 150) }  // CSS 2.2, section 10.3.2
-        return CairoCanvas.pixels(ink.x + ink.width, ink.y + ink.height)
+        else { return (300, 150) }  // CSS 2.2, section 10.3.2
+        return (ink.x + ink.width, ink.y + ink.height)
     }
 
     /// A length in pixels of CSS; `nil` if it depends on something else, or is none.
@@ -85,8 +86,10 @@ final class SVGDocument {
 
     /// Draws the whole picture at a size.
     func draw(_ size: PixelSize, context: ProcessingContext) throws(ImageError) -> PixelBuffer {
-        var viewport = RsvgRectangle(x: 0, y: 0, width: Double(info.size.width), height: Double(info.size.height))
-        return try CairoCanvas.draw("SVG", (viewport.width, viewport.height), at: size, pool: context.pool) { cairo in
+        var viewport = RsvgRectangle(x: 0, y: 0, width: width, height: height)
+        // At its own size, a part of the last pixels stays clear.
+        let picture = size == info.size ? (Double(size.width), Double(size.height)) : (width, height)
+        return try CairoCanvas.draw("SVG", picture, at: size, pool: context.pool) { cairo in
             var error: UnsafeMutablePointer<GError>?
             guard rsvg_handle_render_document(handle, cairo, &viewport, &error) == 0 else { return nil }
             return Self.failure(error, nil)

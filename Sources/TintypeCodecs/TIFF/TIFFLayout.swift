@@ -37,6 +37,10 @@ struct TIFFLayout {
         guard Int32(TIFFFile.short(handle, TIFFTAG_COMPRESSION)) != COMPRESSION_JBIG else {
             throw Self.unsupported("data in JBIG")
         }
+        let compression = TIFFFile.short(handle, TIFFTAG_COMPRESSION)
+        guard TIFFIsCODECConfigured(compression) != 0 else {
+            throw Self.unsupported("data of the kind \(compression) (Compression)")
+        }
         guard let color = Self.color(handle, photometric) else {
             throw Self.unsupported("colors of the kind \(photometric) (PhotometricInterpretation)")
         }

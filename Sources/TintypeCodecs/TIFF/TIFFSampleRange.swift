@@ -31,7 +31,9 @@ struct TIFFSampleRange {
                 self = largest > Self.mostOfUnit ? Self.bytes : Self.unit
             }
         case .uint32, .int32:
-            self = isGray && !isAlpha ? Self.bytes : TIFFSampleRange(black: 0, white: Self.largest(layout.sample))
+            self =
+                isGray && !isAlpha
+                ? Self.stated(handle) ?? Self.bytes : TIFFSampleRange(black: 0, white: Self.largest(layout.sample))
         case .uint: self = Self.unit
         }
     }

@@ -8,7 +8,10 @@ struct FrameArguments: ParsableArguments {
             "Keep only these frames of an animation, counted from 1, such as 10-20 or 5.", valueName: "first-last"))
     var frames: FrameRangeArgument?
 
-    @Option(help: ArgumentHelp("Play an animation faster, such as 2, or slower, such as 0.5.", valueName: "factor"))
+    @Option(
+        help: ArgumentHelp(
+            "Play an animation faster, such as 2, or slower, such as 0.5. Frames of less than 20 ms are left out.",
+            valueName: "factor"))
     var speed: Double?
 
     @Flag(help: "Reverse the order of the frames.")
@@ -35,8 +38,30 @@ struct FrameArguments: ParsableArguments {
             chosen = Array(chosen[range])
         }
         if reverse { chosen.reverse() }
-        if let speed { chosen = chosen.map { ImageFrame(pixels: $0.pixels, duration: $0.duration / speed) } }
+        if let speed { chosen = Self.frames(chosen, at: speed) }
         return Image(frames: chosen, properties: image.properties) ?? image
+    }
+
+    /// The shortest time that programs show a frame for: shorter ones mean "as fast as possible" to them, and last longer.
+    private static let shortestDuration = Duration.milliseconds(20)
+
+    /// Returns the frames at another speed. At a higher one, frames are left out that would be seen for too short a time.
+    private static func frames(_ frames: [ImageFrame], at speed: Double) -> [ImageFrame] {
+        var result: [ImageFrame] = []
+        for frame in frames {
+            let duration = frame.duration / speed
+            if speed > 1, let last = result.last, last.duration < shortestDuration {
+                result[result.count - 1] = ImageFrame(pixels: last.pixels, duration: last.duration + duration)
+            } else {
+                result.append(ImageFrame(pixels: frame.pixels, duration: duration))
+            }
+        }
+        if speed > 1, result.count > 1, let last = result.last, last.duration < shortestDuration {
+            result.removeLast()
+            let previous = result.removeLast()
+            result.append(ImageFrame(pixels: previous.pixels, duration: previous.duration + last.duration))
+        }
+        return result
     }
 
     private func all(of image: Image) throws(ImageError) -> [ImageFrame] {

@@ -29,7 +29,8 @@ struct BodyReceiver: Sendable {
         if let announced, announced > limit { throw .announced(announced, limit: limit) }
         let plan: BodyResumption.Plan
         if let resumption {
-            plan = try resumption.plan(for: response, announced: announced, isEncoded: coding != .identity)
+            plan = try resumption.plan(
+                for: response, announced: announced, isEncoded: coding != .identity, to: message.fields)
         } else {
             if response.statusCode == 206, !hasRange { throw .unaskedPart }
             // The announced length counts the encoded body.

@@ -143,8 +143,9 @@ extension ImageError {
             return load(.invalidURL, "the URL can't be requested: \(error.shortDescription)", error)
         default: break
         }
-        // The others concern the request, such as invalid header fields, or the proxy.
-        return load(phase.isRequest ? .badRequest : .badResponse, error.shortDescription, error)
+        // The others concern the request, such as invalid header fields, or the proxy. They may have the values of fields, which may be
+        // secret.
+        return load(phase.isRequest ? .badRequest : .badResponse, error.shortDescription, nil)
     }
 
     private static func system(_ error: IOError, _ phase: TransferPhase) -> ImageError {

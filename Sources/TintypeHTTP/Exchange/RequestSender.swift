@@ -92,10 +92,9 @@ struct RequestSender: Sendable {
         throw failure ?? ImageError(.connectionFailed, stage: .load, reason: "the host has no address")
     }
 
-    private func send(
-        _ request: DownloadRequest, to server: String, _ route: HTTPClientRoute
-    ) async throws(ImageError) -> Response {
-        // The request itself stays without the provider's fields, so that no redirect takes them elsewhere.
+    /// The fields of a request with those of the provider and of the cookie store. The request itself stays without them, so that no redirect
+    /// takes them elsewhere.
+    func fields(of request: DownloadRequest) -> HTTPFields {
         var fields = context.configuration.headerProvider?(request.url, request.headers) ?? request.headers
         if let store = context.configuration.cookies, let cookies = store.cookies(for: request.url) {
             fields["Cookie"] = fields["Cookie"].map { "\($0); \(cookies)" } ?? cookies
@@ -103,6 +102,13 @@ struct RequestSender: Sendable {
         if context.configuration.unixSocketPath != nil, fields["Host"] == nil {
             fields["Host"] = (request.url.host() ?? "") + (request.url.port.map { ":\($0)" } ?? "")
         }
+        return fields
+    }
+
+    private func send(
+        _ request: DownloadRequest, to server: String, _ route: HTTPClientRoute
+    ) async throws(ImageError) -> Response {
+        let fields = fields(of: request)
         let message = try message(request, route, fields)
         let now = context.limits.now
         let limits = context.limits.recordRequest(at: now)

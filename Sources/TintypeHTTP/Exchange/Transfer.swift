@@ -44,7 +44,8 @@ struct Transfer: Sendable {
     }
 
     /// Sends a request, and follows redirects.
-    /// - Parameter resumption: The interrupted transfer to continue, which loses its start if the body turns out to be at another URL.
+    /// - Parameter resumption: The interrupted transfer to continue, which loses its start if the body turns out to be at another URL, or another
+    ///   user's.
     private func run(
         _ first: DownloadRequest, _ resumption: inout BodyResumption?
     ) async throws(ImageError) -> LoadedData {
@@ -72,7 +73,9 @@ struct Transfer: Sendable {
                 after: request, status: Int(head.status.code), location: head.headers.first(name: "Location"),
                 mayRepeat: !newCookies.isEmpty)
             guard let next else {
-                if resumption?.partial?.belongs(to: request.url) == false { resumption?.partial = nil }
+                if resumption?.partial?.belongs(to: request.url, asked: response.fields) == false {
+                    resumption?.partial = nil
+                }
                 var loaded = try await receive(response, to: request, resumption)
                 loaded.isRedirected = !redirects.chain.isEmpty
                 return loaded
@@ -124,7 +127,7 @@ struct Transfer: Sendable {
             if !isSet("if-none-match") { request.headers["If-None-Match"] = validators.entityTag }
             if !isSet("if-modified-since") { request.headers["If-Modified-Since"] = validators.lastModified }
         }
-        guard let partial, partial.belongs(to: request.url) else { return request }
+        guard let partial, partial.belongs(to: request.url, asked: sender.fields(of: request)) else { return request }
         return request.continuing(partial)
     }
 
@@ -335,11 +338,11 @@ extension ImageError {
 }
 
 extension DownloadRequest {
-    /// Moves the credentials of the URL to a field, and writes its host in ASCII.
+    /// Moves the credentials of the URL to a field, and writes its host in ASCII and in lowercase.
     /// - Throws: ``ImageError/Code/invalidURL``.
     fileprivate mutating func completeURL() throws(ImageError) {
         moveCredentialsToHeader()
-        guard let encoded = url.withASCIIHost else { throw .impossibleHost }
+        guard let encoded = url.withCanonicalHost else { throw .impossibleHost }
         url = encoded
     }
 

@@ -135,7 +135,7 @@ struct DownloadQueue: Sendable {
     private mutating func nextHost() -> String? {
         let isFull = active.count >= limit
         // Downloads that move to another host could let any number start.
-        guard !waiting.isEmpty, active.count < limit + limit / 2,
+        guard !waiting.isEmpty, active.count - limit < limit / 2,
             !isFull || counts.values.reduce(0, { $0 + min($1, share) }) < limit
         else { return nil }
         var best: (host: String, place: Place)?

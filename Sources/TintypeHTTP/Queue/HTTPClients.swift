@@ -106,7 +106,7 @@ final class HTTPClients: Sendable {
         let (client, _) = state.withLock { state -> (SharedHTTPClient, [SharedHTTPClient]) in
             if let client = state.client(for: server, route) { return (client, []) }
             var previous: [SharedHTTPClient] = []
-            if state.servers.count >= Self.maximumServers {
+            if max(state.servers.count, state.current.count) >= Self.maximumServers {
                 previous = Array(state.current.values)
                 state.earlier.removeAll { $0.client == nil }
                 state.earlier += previous.map { Earlier(client: $0) }

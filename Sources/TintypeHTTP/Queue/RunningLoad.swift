@@ -27,21 +27,25 @@ final class RunningLoad: Sendable {
     var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
     /// Starts an attempt.
-    /// - Returns: a closure that cancels it, and does nothing during later attempts.
+    /// - Returns: a closure that cancels it, and does nothing after its end.
     /// - Throws: ``ImageError/Code/cancelled``.
     func beginAttempt() throws(ImageError) -> @Sendable () -> Void {
         guard !isCancelled, !Task.isCancelled else { throw .cancelledTransfer }
-        let attempt = state.withLock { state in
-            state.attempt += 1
-            state.isAttemptCancelled = false
-            return state.attempt
-        }
+        let attempt = state.withLock { $0.attempt }
         return { [self] in
             cancelWaits {
                 guard $0.attempt == attempt else { return false }
                 $0.isAttemptCancelled = true
                 return true
             }
+        }
+    }
+
+    /// Ends the present attempt, and with it its cancellation.
+    func endAttempt() {
+        state.withLock { state in
+            state.attempt += 1
+            state.isAttemptCancelled = false
         }
     }
 

@@ -23,6 +23,8 @@ struct BodyResumption: Sendable {
         var headers: HTTPFields?
         /// The URL that sends the bytes; `nil` if they can't be continued.
         var owner: URL?
+        /// The fields with which it was asked.
+        var fields = HTTPFields()
         /// True if the rest of an earlier transfer arrives.
         var isContinued: Bool { prefix != nil }
         /// The validator of the bytes; `nil` if they can't be continued after an interruption. Most transfers never need it.
@@ -33,11 +35,12 @@ struct BodyResumption: Sendable {
     /// - Parameters:
     ///   - announced: the length of the body that the response announces.
     ///   - isEncoded: true if the body is compressed.
+    ///   - fields: the fields of the request.
     /// - Throws: ``ImageError/Code/badResponse`` for a part that doesn't continue the start.
     func plan(
-        for response: ResponseHead, announced: Int?, isEncoded: Bool
+        for response: ResponseHead, announced: Int?, isEncoded: Bool, to fields: HTTPFields
     ) throws(ImageError) -> Plan {
-        var plan = Plan(total: isEncoded ? nil : announced)
+        var plan = Plan(total: isEncoded ? nil : announced, fields: fields)
         if response.statusCode == 206 {
             guard let partial else { throw .unaskedPart }
             do throws(ImageError) {
@@ -66,7 +69,9 @@ struct BodyResumption: Sendable {
     /// Keeps the bytes of a body that was interrupted.
     func keep(_ bytes: ArrivingBytes, _ plan: Plan) {
         guard let validator = plan.validator, let owner = plan.owner else { return }
-        partials.put(PartialBody(bytes: bytes, validator: validator, owner: owner, total: plan.total), for: key)
+        partials.put(
+            PartialBody(bytes: bytes, validator: validator, owner: owner, fields: plan.fields, total: plan.total),
+            for: key)
     }
 }
 #endif

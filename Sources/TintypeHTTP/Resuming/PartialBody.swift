@@ -10,11 +10,16 @@ struct PartialBody: Sendable {
     var validator: String
     /// The URL whose body it is, which may be the target of a redirect.
     var owner: URL
+    /// The fields with which that URL was asked, also those of cookies and of closures.
+    var fields = HTTPFields()
     /// The size of the whole body, if it is known.
     var total: Int?
 
-    /// True if the bytes are the start of the body at a URL. Only that URL is asked for the rest.
-    func belongs(to url: URL) -> Bool { owner == url || owner.representation == url.representation }
+    /// True if the bytes are the start of the body at a URL that is asked with these fields. Only that URL is asked for the rest, and only for
+    /// the same user.
+    func belongs(to url: URL, asked fields: HTTPFields) -> Bool {
+        (owner == url || owner.representation == url.representation) && fields.withoutRange == self.fields.withoutRange
+    }
 
     /// The validator, in the form that the image's entry stores.
     var validators: CacheValidators {
@@ -25,7 +30,16 @@ struct PartialBody: Sendable {
     var range: String { "bytes=\(bytes.count)-" }
 }
 
-/// The identity of a body: all that the answer may depend on.
+extension HTTPFields {
+    /// The fields that are the same for a body and for its rest.
+    fileprivate var withoutRange: HTTPFields {
+        var fields = self
+        for name in ["Priority", "Range", "If-Range", "Accept-Encoding"] { fields[name] = nil }
+        return fields
+    }
+}
+
+/// The identity of a request whose body was interrupted.
 struct PartialBodyKey: Hashable, Sendable {
     let url: URL
     let headers: HTTPFields

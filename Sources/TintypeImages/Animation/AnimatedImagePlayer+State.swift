@@ -13,6 +13,8 @@ extension AnimatedImagePlayer {
         var isPlaying = true
         /// True while the animation is invisible.
         var isSuspended = false
+        /// True if nothing but the desktop's wish for reduced motion has paused it.
+        var isStilled = false
         var rate = 1.0
         var skipsLateFrames = false
         var maximumBufferSize: ByteCount?

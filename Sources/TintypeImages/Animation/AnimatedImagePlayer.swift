@@ -118,14 +118,14 @@ public final class AnimatedImagePlayer: Sendable {
     public func play() {
         change { state in
             if !state.isPlaying, state.position.isFinished { state.move(to: 0) }
-            state.isPlaying = true
+            (state.isPlaying, state.isStilled) = (true, false)
         }
     }
 
     /// Stops time. The frame that is shown stays.
     public func pause() {
         change { state in
-            state.isPlaying = false
+            (state.isPlaying, state.isStilled) = (false, false)
             state.lastTime = nil
         }
     }
@@ -133,7 +133,7 @@ public final class AnimatedImagePlayer: Sendable {
     /// Pauses, and returns to the first frame and the first pass.
     public func stop() {
         change { state in
-            state.isPlaying = false
+            (state.isPlaying, state.isStilled) = (false, false)
             state.move(to: 0)
         }
     }
@@ -167,6 +167,19 @@ public final class AnimatedImagePlayer: Sendable {
             change { state in
                 state.isSuspended = newValue
                 if newValue { state.lastTime = nil }
+            }
+        }
+    }
+
+    /// True while the animation is paused because the desktop has reduced motion. It goes on as soon as this is false, unless the program has
+    /// played, paused or stopped it meanwhile.
+    package var isStilled: Bool {
+        get { state.withLock { $0.isStilled } }
+        set {
+            change { state in
+                guard newValue || state.isStilled else { return }
+                (state.isPlaying, state.isStilled) = (!newValue, newValue)
+                state.lastTime = nil
             }
         }
     }

@@ -110,16 +110,11 @@ extension ImageFormat {
         let isWhole = head.count < sniffedBytes
         while true {
             text = text.drop { $0 == 0x20 || (0x09...0x0D).contains($0) }
-            let end: String
-            if text.starts(with: "<?".utf8) {
-                end = "?>"
-            } else if text.starts(with: "<!--".utf8) {
-                end = "-->"
-            } else if text.starts(with: "<!".utf8) {
-                // A document type can contain declarations in brackets.
-                let closing = text.firstIndex(of: UInt8(ascii: ">")) ?? text.endIndex
-                end = text[..<closing].contains(UInt8(ascii: "[")) ? "]>" : ">"
-                guard text.dropFirst(2).starts(with: "DOCTYPE svg".utf8) || end == "]>" else { return nil }
+            let end: Int?
+            if text.starts(with: "<!DOCTYPE".utf8) {
+                end = endOfDocumentType(text)
+            } else if let closing = closing(of: text) {
+                end = text.firstRange(of: Array(closing.utf8))?.upperBound
             } else {
                 guard text.first == UInt8(ascii: "<") else { return nil }
                 let name = text.dropFirst().prefix {
@@ -128,9 +123,39 @@ extension ImageFormat {
                 let localName = name.lastIndex(of: UInt8(ascii: ":")).map { name[($0 + 1)...] } ?? name
                 return localName.elementsEqual("svg".utf8) ? .svg : nil
             }
-            guard let range = text.firstRange(of: Array(end.utf8)) else { return isWhole ? nil : .svg }
-            text = text[range.upperBound...]
+            guard let end else { return isWhole ? nil : .svg }
+            text = text[end...]
         }
+    }
+
+    /// The end of the comment or the instruction that a text starts with; `nil` if there is none.
+    private static func closing(of text: ArraySlice<UInt8>) -> String? {
+        if text.starts(with: "<!--".utf8) { return "-->" }
+        return text.starts(with: "<?".utf8) ? "?>" : nil
+    }
+
+    /// The end of the document type that a text starts with (XML 1.0, production 28): it may have declarations in brackets, strings,
+    /// comments, and instructions.
+    private static func endOfDocumentType(_ text: ArraySlice<UInt8>) -> Int? {
+        var (index, isInBrackets) = (text.startIndex, false)
+        while index < text.endIndex {
+            switch text[index] {
+            case UInt8(ascii: "\""), UInt8(ascii: "'"):
+                guard let end = text[(index + 1)...].firstIndex(of: text[index]) else { return nil }
+                index = end
+            case UInt8(ascii: "<"):
+                if let closing = closing(of: text[index...]) {
+                    guard let end = text[index...].firstRange(of: Array(closing.utf8)) else { return nil }
+                    index = end.upperBound - 1
+                }
+            case UInt8(ascii: "["): isInBrackets = true
+            case UInt8(ascii: "]"): isInBrackets = false
+            case UInt8(ascii: ">") where !isInBrackets: return index + 1
+            default: break
+            }
+            index += 1
+        }
+        return nil
     }
 }
 

@@ -18,11 +18,11 @@ extension CachePolicy {
     /// Decides how a load uses a cached image.
     /// - Parameters:
     ///   - response: The response that brought the image; `nil` if the program stored it, or an older version of the library.
-    ///   - hasValidators: True if the source can be asked whether the image is current.
+    ///   - isFile: True for a file, which may change at any time.
     ///   - headers: The header fields of the request.
     ///   - network: The connection, as the program reports it. Called only if it matters.
     func decision(
-        for response: StoredResponse?, hasValidators: Bool, headers: [String: String], now: Date,
+        for response: StoredResponse?, isFile: Bool, headers: [String: String], now: Date,
         network: () -> NetworkStatus
     ) -> CacheDecision {
         let freshness = response.flatMap { $0.statusCode == nil ? nil : HTTPFreshness($0, now: now) }
@@ -36,10 +36,7 @@ extension CachePolicy {
             if freshness?.use(for: headers) == .use { return .use(nil) }
             return network().staleReason.map { .use($0) } ?? .useAndRevalidate
         case .http:
-            guard let freshness else {
-                guard hasValidators else { return .use(nil) }
-                return network().staleReason.map { .use($0) } ?? .revalidate
-            }
+            guard let freshness else { return isFile ? .revalidate : .use(nil) }
             let use = freshness.use(for: headers)
             switch use {
             case .use: return .use(nil)

@@ -155,7 +155,8 @@ extension CacheValidators {
     /// Validators of a file.
     fileprivate init(_ file: stat) {
         self.init(
-            entityTag: "\"\(file.st_ino)-\(file.st_size)-\(file.st_mtim.tv_sec).\(file.st_mtim.tv_nsec)\"")
+            entityTag:
+                "\(Self.filePrefix)\(file.st_ino)-\(file.st_size)-\(file.st_mtim.tv_sec).\(file.st_mtim.tv_nsec)")
     }
 }
 

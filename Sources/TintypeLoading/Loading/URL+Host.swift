@@ -18,6 +18,15 @@ extension URL {
         components.encodedHost = ascii
         return components.url
     }
+
+    /// The same in lowercase, so that all spellings of a host share its connections.
+    package var withCanonicalHost: URL? {
+        guard let url = withASCIIHost, let host = url.host(percentEncoded: true), host != host.lowercased(),
+            !host.contains(":"), var components = URLComponents(url: url, resolvingAgainstBaseURL: true)
+        else { return withASCIIHost }
+        components.encodedHost = host.lowercased()
+        return components.url
+    }
 }
 
 /// Names of hosts with letters of any script (IDNA 2008).

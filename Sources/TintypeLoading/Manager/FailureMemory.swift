@@ -18,12 +18,23 @@ package struct RememberedFailure: Sendable {
 struct FailureMemory {
     /// The identity of a failure.
     struct Key: Hashable {
-        var source: String
-        var message: DownloadKey.Message
+        let source: String
+        /// With a digest in place of the body, which may be large.
+        private let message: DownloadKey.Message
         /// The way of decoding that failed; `nil` for a failed transfer.
-        var decoding: Decoding?
+        private let decoding: Decoding?
 
-        func with(_ decoding: Decoding) -> Key { Key(source: source, message: message, decoding: decoding) }
+        init(source: String, message: DownloadKey.Message, decoding: Decoding? = nil) {
+            var message = message
+            message.body = message.body.map { Data(MD5.hexadecimal($0).utf8) }
+            (self.source, self.message, self.decoding) = (source, message, decoding)
+        }
+
+        private init(_ key: Key, _ decoding: Decoding) {
+            (source, message, self.decoding) = (key.source, key.message, decoding)
+        }
+
+        func with(_ decoding: Decoding) -> Key { Key(self, decoding) }
     }
 
     /// The parts of a request that decide whether bytes can be decoded.
@@ -81,6 +92,7 @@ struct FailureMemory {
     ) {
         guard limit > 0, lifetime > .zero else { return }
         let failure = Failure(url: url.shortDescription, error: error, end: now + lifetime.boundedLimit)
+        for key in order where failures[key].map({ $0.end <= now }) ?? true { remove(key) }
         if failures.updateValue(failure, forKey: key) == nil { order.append(key) }
         while failures.count > limit, let oldest = order.first { remove(oldest) }
     }

@@ -66,10 +66,10 @@ extension ImageManager {
         let (request, environment) = prepared(request)
         try environment.check(request)
         let key = environment.key(for: request)
-        let removals = environment.removals(ofSource: key.source)
         if request.cache.store.contains(.memory) { environment.cache.storeInMemory(image, forKey: key) }
         // Those were made of the image that this one replaces.
         try await environment.removeEncoded(of: request)
+        let removals = environment.removals(ofSource: key.source)
         let isOriginal = key.variant.isOriginal
         let cache = isOriginal ? environment.originals : environment.cache
         let layers = isOriginal ? request.cache.storeOriginal ?? request.cache.store : request.cache.store

@@ -54,7 +54,7 @@ extension ImageManager {
             wishes.outdated = request.cachePolicy == .revalidate && shown == nil && onUpdate != nil
             let output = try await load.output(wishes, priority: priority, onUpdate: onUpdate.map(wishes.filter))
             try environment.check(isAnimated: output.image.isAnimated, of: request)
-            let storeError = request.cache.waitsForStore ? await output.stores.writes.firstError : nil
+            let storeError = request.cache.waitsForStore ? try await output.stores.writes.firstError : nil
             let metrics = output.metrics(of: trace)
             environment.endLoad(trace, from: output.source, metrics)
             return Loaded(output: output, metrics: metrics, storeError: storeError)

@@ -72,6 +72,7 @@ public final class ImageManager: Sendable {
             var new = environment.loaders
             defer {
                 change { $0.with(loaders: new) }
+                removeAllFailures()
                 changes.unlock()
             }
             yield &new
@@ -86,6 +87,7 @@ public final class ImageManager: Sendable {
             var new = environment.coders
             defer {
                 change { $0.with(coders: new) }
+                removeAllFailures()
                 changes.unlock()
             }
             yield &new

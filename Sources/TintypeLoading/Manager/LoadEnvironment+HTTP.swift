@@ -19,20 +19,17 @@ extension LoadEnvironment {
     }
 
     /// Decides how a load uses a cached image.
-    func decision(
-        for response: StoredResponse?, hasValidators: Bool = false, of request: ImageRequest
-    ) -> CacheDecision {
-        let isFile = response == nil && isFile(request.url)
+    func decision(for response: StoredResponse?, of request: ImageRequest) -> CacheDecision {
+        let isFile = isFile(request.url)
         return request.cachePolicy.decision(
-            for: response, hasValidators: hasValidators || isFile, headers: request.headers, now: configuration.date(),
+            for: response, isFile: isFile, headers: request.headers, now: configuration.date(),
             network: isFile ? { .online } : configuration.networkStatus)
     }
 
-    /// Returns true if the caches may keep an image: always, unless the request obeys HTTP.
+    /// Returns true if the caches may keep an image: always, unless the request obeys HTTP in this.
     func mayStore(_ response: StoredResponse?, for request: ImageRequest) -> Bool {
-        guard request.cachePolicy == .http || request.renewsByHTTP, let response, response.statusCode != nil else {
-            return true
-        }
+        guard request.cachePolicy.obeysStorageRules || request.renewsByHTTP, let response, response.statusCode != nil
+        else { return true }
         return request.method == "GET" && HTTPFreshness.mayStore(response, for: request.headers)
     }
 
@@ -96,7 +93,7 @@ extension LoadEnvironment {
         _ load: @escaping @Sendable (ImageRequest, LoadTrace) async throws(ImageError) -> Void
     ) {
         var request = request
-        request.renewsByHTTP = request.cachePolicy == .http
+        request.renewsByHTTP = request.cachePolicy.obeysStorageRules
         request.cachePolicy = .revalidate
         request.priority = .low
         request.isProgressive = false

@@ -26,10 +26,8 @@ extension LoadEnvironment {
         var filled = request
         if filled.cache.key == nil, configuration.cacheKey != nil { filled.cache.key = source(of: request) }
         var processed = processor(filled)
-        // The key was the key of the other URL.
-        if processed.url != request.url, request.cache.key == nil, processed.cache.key == filled.cache.key {
-            processed.cache.key = nil
-        }
+        // The processor may have changed what the key is made of.
+        if request.cache.key == nil, processed.cache.key == filled.cache.key { processed.cache.key = nil }
         return processed
     }
 

@@ -16,10 +16,12 @@ extension LoadEnvironment {
     ) async -> Promise<ImageError?> {
         let (promise, isFirst) = bytes.claimWrite()
         guard isFirst else { return promise }
+        // Only a serializer needs the image, which is held until the write ends.
+        let image = configuration.cacheSerializer == nil ? nil : image
         return await write(
             ImageKey(source: fetch.source), to: originals, since: (bytes.removals ?? fetch.removals).originals,
-            of: fetch,
-            bytes: bytes.data.count, lifetime: bytes.source == .disk ? nil : lifetime, trace, fulfilling: promise
+            of: fetch, bytes: (bytes.image?.memoryCost ?? bytes.data.count) + (image?.memoryCost ?? 0),
+            lifetime: bytes.source == .disk ? nil : lifetime, trace, fulfilling: promise
         ) { [self] () throws(ImageError) in try await entry(bytes, of: image, isWhole: isWhole, for: request) }
     }
 
@@ -96,7 +98,7 @@ extension LoadEnvironment {
     /// waiting to be written. The bytes of the fetch stay shared until it has ended.
     /// - Parameters:
     ///   - removals: The removals before the load.
-    ///   - bytes: The number of bytes, as far as it is known.
+    ///   - bytes: The memory that the write holds, in bytes.
     ///   - entry: Makes the entry.
     func write(
         _ key: ImageKey, to cache: ImageCache, since removals: RemovalCount, of fetch: FetchKey, bytes: Int,

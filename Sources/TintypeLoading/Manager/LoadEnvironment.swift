@@ -118,7 +118,7 @@ final class LoadEnvironment: Sendable {
 
     /// Returns the image of a prepared request from memory, if the request allows that, and counts the lookup and the load.
     func memoryHit(_ request: ImageRequest, key: ImageKey) -> Image? {
-        guard request.cache.query.contains(.memory), request.cachePolicy.queriesMemory,
+        guard request.cache.query.contains(.memory), request.cachePolicy != .reload,
             let image = memoryImage(request, key: key)
         else { return nil }
         if !request.cachePolicy.ignoresAge {

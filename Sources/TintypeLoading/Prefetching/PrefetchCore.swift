@@ -277,7 +277,7 @@ final class PrefetchCore: Sendable {
         }
         guard duration > .zero else { return }
         Task.detached { [weak self, clock] in
-            try? await clock.sleep(for: duration)
+            try? await clock.sleep(for: duration.boundedLimit)
             self?.resume(after: report)
         }
     }

@@ -13,7 +13,8 @@ public enum CachePolicy: String, Sendable, Hashable, CaseIterable, Codable {
     /// stored if their source forbids that. Files are read again each time. Images of other loaders that don't speak HTTP are handled as
     /// by ``cacheFirst``.
     case http
-    /// The cached image, and then, unless it is known to be fresh, its source in the background: a later load gets the newer image.
+    /// The cached image, and then, unless it is known to be fresh, its source in the background: a later load gets the newer image. Images
+    /// are not stored if their source forbids that.
     case staleWhileRevalidate
     /// The source, with the validators of the cached image, which is shown meanwhile and remains the result if it is still current or
     /// if the source fails. ``ImageResult/freshness`` tells which. A fresh image that is `immutable` is used without asking (RFC 8246).
@@ -25,8 +26,8 @@ public enum CachePolicy: String, Sendable, Hashable, CaseIterable, Codable {
 
     /// True if a load may ask the source even for a cached image, before it ends.
     var asksSource: Bool { self == .reload || self == .revalidate || self == .http }
-    /// True if a load starts with the images in memory.
-    var queriesMemory: Bool { self != .reload && self != .revalidate }
+    /// True if an image is stored only if HTTP allows that.
+    var obeysStorageRules: Bool { self == .http || self == .staleWhileRevalidate }
     /// True if a cached image is the result regardless of age.
     var ignoresAge: Bool { self == .cacheFirst || self == .cacheOnly }
 }

@@ -30,7 +30,8 @@ extension ImageRequest {
         /// of the cache alone. A negative time counts as zero.
         ///
         /// It ends an entry earlier than ``DiskCache/Configuration/maximumAge``, never later. Of requests that share a load, the request
-        /// with the shortest time decides. An image that is on disk already keeps its end.
+        /// with the shortest time decides. If loads of several sizes share a transfer, the bytes have the time of the load that ends first.
+        /// An image that is on disk already keeps its end.
         public var lifetime: Duration?
         /// True if the load ends only when the caches have stored the image. ``ImageResult/storeError`` then has the reason.
         public var waitsForStore = false

@@ -52,7 +52,8 @@ public struct ImageRequest: Sendable {
 
     /// The policy of the request; `nil` for the manager's policy.
     var ownCachePolicy: CachePolicy?
-    /// True for the renewal in the background of an image of ``CachePolicy/http``. An image whose source forbids storing isn't stored.
+    /// True for the renewal in the background of an image of ``CachePolicy/http`` or ``CachePolicy/staleWhileRevalidate``. An image whose
+    /// source forbids storing isn't stored.
     var renewsByHTTP = false
     /// True if a URL is loaded even though it failed a short while ago.
     public var retriesFailed = false

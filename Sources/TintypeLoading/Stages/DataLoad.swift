@@ -33,7 +33,7 @@ struct DataLoad: Sendable {
         return EncodedImage(
             data: output.data, info: output.info, source: output.bytes.source, freshness: output.freshness,
             url: request.url, key: key.image, mimeType: output.mimeType, metrics: metrics,
-            storeError: request.cache.waitsForStore ? await output.stores.writes.firstError : nil,
+            storeError: request.cache.waitsForStore ? try await output.stores.writes.firstError : nil,
             response: output.bytes.entry.response)
     }
 

@@ -39,7 +39,7 @@ struct EncodedLoad: Sendable {
             .image(key), wishes, priority: LoadPriority(request.priority), .encoded(self))
         guard case .encoded(let output) = value else { throw .cancelled }  // Never: the key says so.
         try environment.check(isAnimated: output.info.isAnimated, of: request)
-        return await result(output)
+        return try await result(output)
     }
 
     func run(_ job: LoadWork.Job) async throws(ImageError) -> EncodedOutput {
@@ -117,7 +117,7 @@ struct EncodedLoad: Sendable {
         output.stores.add(write)
     }
 
-    private func result(_ output: EncodedOutput) async -> EncodedImage {
+    private func result(_ output: EncodedOutput) async throws(ImageError) -> EncodedImage {
         var metrics = output.made?.metrics(of: load.trace) ?? ImageMetrics(of: load.trace, nil)
         if output.made == nil { metrics.disk = output.diskTime.asPart(of: load.trace.id) }
         metrics.encode = output.encodeTime.asPart(of: load.trace.id)
@@ -125,7 +125,7 @@ struct EncodedLoad: Sendable {
         return EncodedImage(
             data: output.entry.data, info: output.info, source: output.source, freshness: output.freshness,
             url: request.url, key: key.image, mimeType: format.mimeType, metrics: metrics,
-            storeError: request.cache.waitsForStore ? await output.writes.firstError : nil,
+            storeError: request.cache.waitsForStore ? try await output.writes.firstError : nil,
             response: output.entry.response)
     }
 }

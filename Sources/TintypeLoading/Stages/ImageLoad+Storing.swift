@@ -34,7 +34,10 @@ extension ImageLoad {
                 for: request, fetch: key.fetch, lifetime: wishes.lifetime, trace: trace)
             output.stores.add(write)
         }
-        if wishes.layers.contains(.imageOnDisk), !output.isStored {
+        // Nobody knows from which contents of a file an image in memory was made.
+        if wishes.layers.contains(.imageOnDisk), !output.isStored,
+            output.bytes != nil || !environment.isFile(request.url)
+        {
             let write = await environment.write(
                 key.image, to: cache, since: removals.images, of: key.fetch, bytes: output.image.memoryCost,
                 lifetime: wishes.lifetime, trace

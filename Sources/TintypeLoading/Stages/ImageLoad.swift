@@ -28,7 +28,7 @@ final class ImageLoad: Sendable {
         let policy = request.cachePolicy
         let queriesVariants = environment.queriesVariants(request)
         let isReload = transformed?.key.isReload ?? request.isReload
-        queriesMemory = request.cache.query.contains(.memory) && policy.queriesMemory
+        queriesMemory = request.cache.query.contains(.memory) && policy != .reload
         self.key = ImageLoadKey(
             image: key, allowsPartialImage: request.decode.allowsPartialImage,
             download: environment.downloadKey(for: request), generation: environment.generation, policy: policy,

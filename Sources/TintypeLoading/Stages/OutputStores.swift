@@ -27,11 +27,13 @@ struct OutputStores: Sendable {
 
 extension [Promise<ImageError?>] {
     /// The first error of some writes, once all have ended.
+    ///
+    /// Throws ``ImageError/Code/cancelled`` if the calling task is canceled before. The writes go on.
     var firstError: ImageError? {
-        get async {
+        get async throws(ImageError) {
             var first: ImageError?
             for write in self {
-                let error = await write.value
+                guard let error = await write.valueUnlessCanceled else { throw .cancelled }
                 first = first ?? error
             }
             return first

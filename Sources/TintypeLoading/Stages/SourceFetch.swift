@@ -25,8 +25,14 @@ final class SourceFetch: Sendable {
         (self.environment, self.request, self.key, self.trace) = (environment, request, key, trace)
     }
 
-    /// True if others may use the bytes until the loads that use them have ended, unless HTTP forbids that.
-    func keeps(_ fetched: FetchedBytes) -> Bool { environment.mayStore(fetched.bytes.entry.response, for: request) }
+    /// True if others may use the bytes until the loads that use them have ended: if they might as well find them in the cache.
+    func keeps(_ fetched: FetchedBytes) -> Bool {
+        guard environment.mayStore(fetched.bytes.entry.response, for: request) else { return false }
+        return switch decision(for: fetched.bytes) {
+        case .use, .useAndRevalidate: true
+        case .revalidate, .fetch, .fail: false
+        }
+    }
 
     func run(_ job: LoadWork.Job) async throws(ImageError) -> FetchedBytes {
         var cached = key.queriesDisk ? await cachedBytes(priority: job.priority) : nil
@@ -63,8 +69,7 @@ final class SourceFetch: Sendable {
     }
 
     private func decision(for cached: SourceBytes) -> CacheDecision {
-        environment.decision(
-            for: cached.entry.response, hasValidators: cached.entry.validators?.isEmpty == false, of: request)
+        environment.decision(for: cached.entry.response, of: request)
     }
 
     private static let offline = ImageError(
@@ -182,8 +187,11 @@ final class SourceFetch: Sendable {
         loadTime: StageTime, reservation: BodyReservation
     ) throws(ImageError) -> SourceBytes {
         let now = environment.configuration.date()
+        // The time in the loader's queue, and of failed attempts, doesn't make the answer older.
+        let transferTime = loaded.transfer.map { ($0.firstByte + $0.body).inSeconds } ?? .infinity
         let response = environment.storedResponse(
-            loaded, of: request, with: fields, renewing: cached?.entry.response, requestTime: requestTime, now: now)
+            loaded, of: request, with: fields, renewing: cached?.entry.response,
+            requestTime: max(requestTime, now.addingTimeInterval(-transferTime)), now: now)
         if loaded.isNotModified {
             guard let cached else { throw .uselessConfirmation(loaded.statusCode) }
             var entry = cached.entry

@@ -2,29 +2,47 @@
 struct Promise<Value: Sendable>: Sendable {
     private struct State {
         var value: Value?
-        var waiting: [CheckedContinuation<Value, Never>] = []
+        var waiting: [@Sendable (Value) -> Void] = []
     }
 
     private let state = Lock(State())
 
+    /// Sets the value, unless it has been set.
     func fulfill(_ value: Value) {
         let waiting = state.withLock { state in
-            state.value = value
+            if state.value == nil { state.value = value }
             defer { state.waiting = [] }
             return state.waiting
         }
-        for continuation in waiting { continuation.resume(returning: value) }
+        for receive in waiting { receive(value) }
     }
 
     var value: Value {
         get async {
             await withCheckedContinuation { continuation in
-                let value = state.withLock { state in
-                    if state.value == nil { state.waiting.append(continuation) }
-                    return state.value
-                }
-                if let value { continuation.resume(returning: value) }
+                whenFulfilled { continuation.resume(returning: $0) }
             }
         }
+    }
+
+    /// The value; `nil` if the calling task is canceled before there is one.
+    var valueUnlessCanceled: Value? {
+        get async {
+            let first = Promise<Value?>()
+            whenFulfilled { first.fulfill($0) }
+            return await withTaskCancellationHandler {
+                await first.value
+            } onCancel: {
+                first.fulfill(nil)
+            }
+        }
+    }
+
+    private func whenFulfilled(_ receive: @escaping @Sendable (Value) -> Void) {
+        let value = state.withLock { state in
+            if state.value == nil { state.waiting.append(receive) }
+            return state.value
+        }
+        if let value { receive(value) }
     }
 }

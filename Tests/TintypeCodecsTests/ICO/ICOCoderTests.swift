@@ -95,6 +95,15 @@ struct ICOCoderTests {
         #expect(try coder.decode(data).pixels[0, 0] == green)
     }
 
+    @Test("Where the directory states no bits, the images do", arguments: [1, 2])
+    func unstatedBits(type: Int) throws {
+        func image(_ bits: Int, _ color: [UInt8]) -> (Int, Int, [UInt8]) {
+            (1, 0, bitmap(1, 1, bits: bits, color + [0, 0, 0, 0, 0]))
+        }
+        let images = [image(24, [0, 0, 255]), image(32, [0, 255, 0, 255]), image(24, [255, 0, 0])]
+        #expect(try coder.decode(icon(type: type, images)).pixels[0, 0] == green)
+    }
+
     @Test("An image in the PNG format goes to the coder for it")
     func png() throws {
         let data = icon([(2, 24, masked), (256, 32, [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A])])

@@ -96,17 +96,29 @@ struct JPEGDecodeTests {
         ])
     func scale(source: PixelSize, target: PixelSize, eighths: Int) {
         #expect(
-            JPEGScale.eighths(from: source, to: target, isFast: false, isProgressive: false) == eighths)
+            JPEGScale.eighths(from: source, to: target, samplings: [], isFast: false, isProgressive: false) == eighths)
+    }
+
+    @Test(
+        "Colors that libjpeg would reduce below the target are decoded at a larger scale", .capability("COD-12"),
+        arguments: [(1, 1, 1), (2, 2, 1), (2, 1, 1), (4, 1, 2), (1, 4, 2)])
+    func colorScale(horizontal: Int, vertical: Int, eighths: Int) {
+        let color = JPEGSampling(horizontal: 1, vertical: 1)
+        #expect(
+            JPEGScale.eighths(
+                from: PixelSize(width: 4000, height: 3000), to: PixelSize(width: 200, height: 150),
+                samplings: [JPEGSampling(horizontal: horizontal, vertical: vertical), color, color], isFast: false,
+                isProgressive: false) == eighths)
     }
 
     @Test("Issue 3, speed: A fast thumbnail is decoded at its size at least, of a baseline file")
     func fastScale() {
         let source = PixelSize(width: 4000, height: 3000)
         let target = PixelSize(width: 500, height: 375)
-        #expect(JPEGScale.eighths(from: source, to: target, isFast: true, isProgressive: false) == 1)
-        #expect(JPEGScale.eighths(from: source, to: target, isFast: true, isProgressive: true) == 2)
+        #expect(JPEGScale.eighths(from: source, to: target, samplings: [], isFast: true, isProgressive: false) == 1)
+        #expect(JPEGScale.eighths(from: source, to: target, samplings: [], isFast: true, isProgressive: true) == 2)
         let larger = PixelSize(width: 501, height: 376)
-        #expect(JPEGScale.eighths(from: source, to: larger, isFast: true, isProgressive: false) == 2)
+        #expect(JPEGScale.eighths(from: source, to: larger, samplings: [], isFast: true, isProgressive: false) == 2)
     }
 
     @Test("Gray is decoded to RGB", .capability("COD-52"))
@@ -231,6 +243,14 @@ struct JPEGDecodeTests {
             }
             #expect(try decoder.finish().pixels == image.pixels)
         }
+    }
+
+    @Test("A height that follows the picture is an error that says so")
+    func unsupportedFrames() throws {
+        var data = HandmadeJPEG(values: [90]).data
+        let frame = try #require(data.firstRange(of: [0xFF, 0xC0])).lowerBound
+        (data[frame + 5], data[frame + 6]) = (0, 0)
+        expectCode(.formatNotEnabled) { try coder.decode(data, options: DecodeOptions(), context: context) }
     }
 
     @Test(

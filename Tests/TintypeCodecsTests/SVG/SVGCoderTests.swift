@@ -173,6 +173,21 @@ struct SVGCoderTests {
         expectCode(.corruptImage) { try coder.decode(lying) }
     }
 
+    @Test(
+        "A box is filled in the ratio of sides that aren't whole, and up to its edges", .capability("COD-60"),
+        arguments: [
+            ("viewBox='0 0 1 0.3'", 200, 60), ("viewBox='0 0 2.2 1.2'", 200, 109),
+            ("width='10.5' height='5.2'", 200, 99), ("width='24.2px' height='6.1px'", 200, 50),
+        ])
+    func fractions(attributes: String, width: Int, height: Int) throws {
+        let drawing = svg(attributes, "<rect x='-9' y='-9' width='99' height='99' fill='#f00'/>")
+        let image = try coder.decode(drawing) { $0.thumbnailSize = PixelSize(width: 200, height: 200) }
+        #expect(image.size == PixelSize(width: width, height: height))
+        for (x, y) in [(0, 0), (width - 1, 0), (0, height - 1), (width - 1, height - 1), (width / 2, height / 2)] {
+            #expect(image.pixels[x, y] == red, "\(x), \(y)")
+        }
+    }
+
     @Test("A box is filled, upwards too, and drawn sharply at that size")
     func box() throws {
         let data = svg("width='20' height='10'", halves)

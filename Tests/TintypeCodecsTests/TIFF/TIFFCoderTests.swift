@@ -133,6 +133,10 @@ struct TIFFCoderTests {
         #expect((0..<3).map { image.pixels[$0, 0].x } == [0, 64, 255])
         file.extremes = [3, 3]
         #expect(try coder.decode(file.data(pixels)).pixels[2, 0].x == 3)
+        file.sampleFormat = 1
+        file.extremes = [0, 100_000]
+        let integers = try coder.decode(file.data([[0], [50_000], [100_000]]))
+        #expect((0..<3).map { integers.pixels[$0, 0].x } == [0, 128, 255])
     }
 
     @Test("Straight and premultiplied alpha", arguments: [8, 16])

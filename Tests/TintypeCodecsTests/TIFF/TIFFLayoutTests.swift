@@ -106,10 +106,12 @@ struct TIFFLayoutTests {
         let noColors = file(4, 3)
         var jbig = file(1, 1)
         jbig.compression = 34_661
+        var jpeg2000 = file(8, 1)
+        jpeg2000.compression = 34_712
         for (file, samples, code) in [
             (file(24, 1), 1, ImageError.Code.formatNotEnabled), (file(8, 32_803), 1, .formatNotEnabled),
             (file(8, 2), 2, .corruptImage), (noColors, 1, .corruptImage),
-            (jbig, 1, .formatNotEnabled), (file(8, 1), 257, .limitExceeded),
+            (jbig, 1, .formatNotEnabled), (jpeg2000, 1, .formatNotEnabled), (file(8, 1), 257, .limitExceeded),
         ] {
             let data = file.data(noise(samples, bits: 4))
             expectCode(code) { try coder.info(data) }

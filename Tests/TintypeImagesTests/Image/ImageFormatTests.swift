@@ -36,6 +36,8 @@ struct ImageFormatTests {
             (Array("<svg xmlns='http://www.w3.org/2000/svg'>".utf8), .svg),
             (Array("\u{FEFF}<?xml version='1.0'?>\n<!-- a > b -->\n<svg/>".utf8), .svg),
             (Array("<!DOCTYPE svg PUBLIC \"x\" \"y\" [ <!ENTITY a \"b\"> ]><svg:svg>".utf8), .svg),
+            (Array("<!DOCTYPE\n\tsvg SYSTEM \"a>b\" [ <!-- ]> --> <?it's ]> ?> <!ENTITY a ']>'> ] ><svg>".utf8), .svg),
+            (Array("<!DOCTYPE s:svg>\n<s:svg>".utf8), .svg),
             (Array("<?xml version='1.0'?><ns0:svg xmlns:ns0='http://www.w3.org/2000/svg'/>".utf8), .svg),
             ([0xFF, 0xFE] + "<svg/>".utf8.flatMap { [$0, 0] }, .svg),
             ([0xFE, 0xFF] + "<?xml version='1.0'?><svg/>".utf8.flatMap { [0, $0] }, .svg),

@@ -10,77 +10,6 @@ import TintypeTesting
 
 private let url = URL(string: "test:a")!
 
-/// A manager whose clock the test moves, and whose source sends what the test says.
-private struct Bench {
-    let bench: ManagerBench
-    let now = Lock(Date(timeIntervalSince1970: 1_000_000_000))
-    let network = Lock(NetworkStatus.online)
-    let answer = Lock<Result<LoadedData, ImageError>>(
-        .failure(ImageError(.connectionFailed, stage: .load, reason: "no")))
-
-    init(policy: CachePolicy = .http) {
-        var configuration = ImageManager.Configuration.still
-        configuration.cachePolicy = policy
-        configuration.failureLifetimes = .none
-        configuration.date = { [now] in now.withLock { $0 } }
-        configuration.networkStatus = { [network] in network.withLock { $0 } }
-        bench = ManagerBench(configuration: configuration) { [answer] _ in answer.withLock { $0 } }
-    }
-
-    func send(_ control: String?, size: Int = 8, status: Int = 200, vary: String? = nil, tag: String? = "\"1\"") {
-        var loaded = LoadedData.dot(size: size, validators: tag.map { CacheValidators(entityTag: $0) })
-        loaded.statusCode = status
-        loaded.headers["cache-control"] = control
-        loaded.headers["vary"] = vary
-        answer.withLock { $0 = .success(loaded) }
-    }
-
-    func confirm(_ control: String? = nil) {
-        var loaded = LoadedData.notModified(url: url, statusCode: 304)
-        loaded.headers["cache-control"] = control
-        answer.withLock { $0 = .success(loaded) }
-    }
-
-    func fail(status: Int? = nil) {
-        let code: ImageError.Code = status == nil ? .connectionFailed : .badStatus
-        answer.withLock { $0 = .failure(ImageError(code, stage: .load, reason: "no", statusCode: status)) }
-    }
-
-    func wait(_ seconds: Double) { now.withLock { $0 += seconds } }
-
-    func request(_ headers: [String: String] = [:], policy: CachePolicy? = nil) -> ImageRequest {
-        var request = ImageRequest(url, cachePolicy: policy, headers: headers)
-        request.cache.waitsForStore = true
-        return request
-    }
-
-    func load(_ headers: [String: String] = [:], policy: CachePolicy? = nil) async throws -> ImageResult {
-        try await bench.manager.load(request(headers, policy: policy))
-    }
-
-    var loads: Int { bench.loader.calls.count }
-    func forgetMemory() { bench.cache.change { $0.memory = [:] } }
-}
-
-extension Freshness {
-    fileprivate var name: String {
-        switch self {
-        case .cached: "cached"
-        case .fresh: "fresh"
-        case .notModified: "not modified"
-        case .updated: "updated"
-        case .stale(let reason):
-            switch reason {
-            case .failed(let error): "failed: \(error.code)"
-            case .revalidating: "revalidating"
-            case .allowed: "allowed"
-            case .lowData: "low data"
-            case .offline: "offline"
-            }
-        }
-    }
-}
-
 @Suite("Caching over HTTP", .timeLimited)
 struct HTTPCachingLoadTests {
     @Test(
@@ -88,7 +17,7 @@ struct HTTPCachingLoadTests {
         .capability("HTC-01", "MGR-20", "3.3"),
         arguments: [true, false])
     func lifeOfAnImage(isInMemory: Bool) async throws {
-        let bench = Bench()
+        let bench = HTTPCachingBench()
         func load() async throws -> String {
             if !isInMemory { bench.forgetMemory() }
             return try await bench.load().freshness.name
@@ -113,7 +42,7 @@ struct HTTPCachingLoadTests {
 
     @Test("The policy of the manager is that of requests without one", .capability("HTC-01", "CTX-28"))
     func defaults() async throws {
-        let bench = Bench(policy: .http)
+        let bench = HTTPCachingBench(policy: .http)
         bench.send("max-age=1")
         _ = try await bench.load()
         bench.wait(5)
@@ -133,7 +62,7 @@ struct HTTPCachingLoadTests {
         "An image whose source forbids it is not stored", .capability("HTC-01"),
         arguments: [CachePolicy.http, .cacheFirst])
     func noStore(policy: CachePolicy) async throws {
-        let bench = Bench(policy: policy)
+        let bench = HTTPCachingBench(policy: policy)
         bench.send("no-store")
         _ = try await bench.load()
         #expect(bench.bench.cache.now.disk.isEmpty == (policy == .http))
@@ -147,7 +76,7 @@ struct HTTPCachingLoadTests {
         "If the source fails, a stale image is used where that is allowed", .capability("HTC-02"),
         arguments: [true, false])
     func failures(isInMemory: Bool) async throws {
-        let bench = Bench()
+        let bench = HTTPCachingBench()
         bench.send("max-age=1")
         _ = try await bench.load()
         bench.wait(5)
@@ -169,7 +98,7 @@ struct HTTPCachingLoadTests {
         "A stale image is shown at once and renewed in the background", .capability("HTC-02", "3.3"),
         arguments: [true, false])
     func staleWhileRevalidate(isPolicy: Bool) async throws {
-        let bench = Bench(policy: isPolicy ? .staleWhileRevalidate : .http)
+        let bench = HTTPCachingBench(policy: isPolicy ? .staleWhileRevalidate : .http)
         bench.send(isPolicy ? "max-age=1" : "max-age=1, stale-while-revalidate=100")
         _ = try await bench.load()
         bench.wait(5)
@@ -184,7 +113,7 @@ struct HTTPCachingLoadTests {
 
     @Test("Stale bytes are returned at once and renewed in the background, without a decode", .capability("HTC-02"))
     func staleBytes() async throws {
-        let bench = Bench(policy: .staleWhileRevalidate)
+        let bench = HTTPCachingBench(policy: .staleWhileRevalidate)
         bench.send("max-age=1")
         _ = try await bench.bench.manager.data(for: bench.request())
         bench.wait(5)
@@ -199,7 +128,7 @@ struct HTTPCachingLoadTests {
 
     @Test("Without a connection, or where data is scarce, cached images aren't revalidated", .capability("HTC-05"))
     func network() async throws {
-        let bench = Bench()
+        let bench = HTTPCachingBench()
         bench.send("max-age=1")
         _ = try await bench.load()
         bench.wait(5)
@@ -228,7 +157,7 @@ struct HTTPCachingLoadTests {
         "Requests with different credentials never share an image", .capability("HTC-04"),
         arguments: CachePolicy.allCases.filter { $0 != .cacheOnly }, ["Authorization", "cookie"])
     func credentials(policy: CachePolicy, name: String) async throws {
-        let bench = Bench(policy: policy)
+        let bench = HTTPCachingBench(policy: policy)
         bench.send("max-age=100", size: 3)
         _ = try await bench.load([name: "a"])
         for isInMemory in [true, false] {
@@ -249,7 +178,7 @@ struct HTTPCachingLoadTests {
 
     @Test("An image is for requests with the values that its response varied on", .capability("HTC-04"))
     func vary() async throws {
-        let bench = Bench(policy: .cacheFirst)
+        let bench = HTTPCachingBench(policy: .cacheFirst)
         bench.send("max-age=100", size: 3, vary: "Accept, X-Size")
         _ = try await bench.load(["accept": "image/webp,image/png", "other": "1"])
         #expect(try await bench.load(["Accept": "image/webp, image/png", "other": "2"]).freshness.name == "cached")
@@ -299,18 +228,22 @@ struct HTTPCachingLoadTests {
         let loader = GatedLoader()
         let manager = ImageManager(cache: cache, loader: loader, coders: ImageCoders([DotCoder()]))
         let key = ImageKey(source: "test:a")
-        try await disk.store(
-            DiskCacheEntry(
-                data: Data("DOT 3".utf8), created: Date(), validators: CacheValidators(entityTag: "\"1\"")), forKey: key
-        )
         var request = ImageRequest(url, cachePolicy: .http, headers: ["Cookie": "a"])
         request.cache.waitsForStore = true
-        let task = manager.task(for: request)
+        request.cache.store = .disk
+        let first = manager.task(for: request)
         await loader.arrival(of: 1)
+        var loaded = LoadedData.dot(size: 3, validators: CacheValidators(entityTag: "\"1\""))
+        (loaded.statusCode, loaded.headers) = (200, ["cache-control": "no-cache"])
+        loader.answer(0, with: .success(loaded))
+        _ = try await first.image
+        request.cache.store = .all
+        let task = manager.task(for: request)
+        await loader.arrival(of: 2)
         if isRemoved { try await manager.removeAll(of: url) }
         var confirmation = LoadedData.notModified(url: url, statusCode: 304)
         confirmation.headers = ["cache-control": "max-age=100", "vary": "accept", "server": "x"]
-        loader.answer(0, with: .success(confirmation))
+        loader.answer(1, with: .success(confirmation))
         #expect(try await task.image.size.width == 3)
         await manager.flush()
         let entry = await disk.entry(forKey: key)
@@ -323,7 +256,7 @@ struct HTTPCachingLoadTests {
 
     @Test("A clock that goes back makes images stale, not eternal", .capability("HTC-03"))
     func clock() async throws {
-        let bench = Bench()
+        let bench = HTTPCachingBench()
         bench.send("max-age=10")
         _ = try await bench.load()
         bench.wait(-100_000)
@@ -334,7 +267,7 @@ struct HTTPCachingLoadTests {
 
     @Test("The freshness of another URL says nothing of the one that referred to it", .capability("HTC-01"))
     func redirected() async throws {
-        let bench = Bench()
+        let bench = HTTPCachingBench()
         for control in ["max-age=100", nil] {
             var loaded = LoadedData.dot()
             loaded.statusCode = 200
@@ -349,7 +282,7 @@ struct HTTPCachingLoadTests {
 
     @Test("An immutable image isn't revalidated while it is fresh (RFC 8246)", .capability("HTC-01"))
     func immutable() async throws {
-        let bench = Bench()
+        let bench = HTTPCachingBench()
         bench.send("max-age=10, immutable")
         _ = try await bench.load()
         #expect(try await bench.load(policy: .revalidate).freshness.name == "cached")
@@ -361,7 +294,7 @@ struct HTTPCachingLoadTests {
 
     @Test("A thumbnail on disk obeys the rules of its original", .capability("HTC-01"))
     func variants() async throws {
-        let bench = Bench()
+        let bench = HTTPCachingBench()
         bench.send("max-age=10", size: 8)
         var request = bench.request()
         request.thumbnailSize = PixelSize(width: 4, height: 4)
@@ -380,7 +313,7 @@ struct HTTPCachingLoadTests {
 
     @Test("Images of loaders without HTTP are handled as by cacheFirst", .capability("HTC-01"))
     func otherLoaders() async throws {
-        let bench = Bench()
+        let bench = HTTPCachingBench()
         bench.answer.withLock { $0 = .success(.dot()) }
         _ = try await bench.load()
         bench.wait(1e9)

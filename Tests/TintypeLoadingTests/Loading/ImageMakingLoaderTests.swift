@@ -46,6 +46,28 @@ struct ImageMakingLoaderTests {
         #expect(try await manager.load(request).source == .memory)
     }
 
+    @Test("Images that wait to be encoded count with their pixels, and a load waits for them")
+    func pendingStores() async throws {
+        let disk = GatedDisk()
+        var configuration = ImageManager.Configuration.still
+        configuration.pendingStoreLimit = .kilobytes(4)
+        let manager = ImageManager(
+            cache: ImageCache(memory: MemoryCache(), disk: disk), loader: loader, coders: ImageCoders([DotCoder()]),
+            configuration: configuration)
+        // 3,200 bytes each.
+        _ = try await manager.load(ImageRequest(#require(URL(string: "test:a"))))
+        let isDone = Lock(false)
+        let second = Task {
+            _ = try await manager.load(ImageRequest(#require(URL(string: "test:b"))))
+            isDone.withLock { $0 = true }
+        }
+        try await loader.calls.wait { $0 == 2 }
+        for _ in 0..<100 { await Task.yield() }
+        #expect(!isDone.withLock { $0 })
+        disk.gate.open()
+        try await second.value
+    }
+
     @Test("The disk stores the image as a coder encodes it")
     func stored() async throws {
         var request = request

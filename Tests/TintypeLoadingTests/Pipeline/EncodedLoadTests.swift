@@ -294,6 +294,20 @@ struct EncodedLoadTests {
         #expect(try await manager.encoded(for: thumbnail(5), as: .dot).data == Data("DOT 2".utf8))
     }
 
+    @Test("An image that takes the place of another is on disk, also if the other was encoded")
+    func storedAfterEncoded() async throws {
+        let folder = try TemporaryDirectory()
+        let cache = try ImageCache(disk: .init(directory: folder.path + "/cache"))
+        let loader = GatedLoader { .success(.dot($0.absoluteString)) }
+        let manager = ImageManager(cache: cache, loader: loader, coders: ImageCoders([DotCoder()]))
+        var request = ImageRequest(url)
+        request.cache.waitsForStore = true
+        _ = try await manager.encoded(for: request, as: .dot)
+        try await manager.store(solidImage(3, 3), data: Data("DOT 3".utf8), for: request)
+        #expect(await cache.disk?.entry(forKey: manager.key(for: url))?.data == Data("DOT 3".utf8))
+        #expect(try await manager.encoded(for: request, as: .dot).data == Data("DOT 3".utf8))
+    }
+
     @Test("Beside a serializer, which decides what the disk stores, no bytes are stored")
     func serializer() async throws {
         var configuration = ImageManager.Configuration.still

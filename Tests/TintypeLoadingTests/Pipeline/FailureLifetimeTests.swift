@@ -37,6 +37,35 @@ struct FailureLifetimeTests {
         #expect(await bench.failure(request)?.code == error.code)
     }
 
+    @Test("New loaders and coders are asked for what failed before", .capability("MGR-37"))
+    func newParts() async throws {
+        let bench = ManagerBench { _ in .failure(Self.status(403)) }
+        let request = ImageRequest(URL(string: "test:a")!)
+        #expect(await bench.failure(request)?.statusCode == 403)
+        #expect(await bench.failure(request)?.code == .recentlyFailed)
+        bench.manager.loaders = ImageLoaders([GatedLoader { .success(LoadedData(data: Data("NEW".utf8), url: $0)) }])
+        #expect(await bench.failure(request)?.code == .unknownFormat)
+        #expect(await bench.failure(request)?.code == .recentlyFailed)
+        bench.manager.coders.add(DotCoder())
+        #expect(await bench.failure(request)?.code == .unknownFormat)
+    }
+
+    @Test("What is over is forgotten with the next failure, and no body of a request is kept")
+    func forgotten() throws {
+        var memory = FailureMemory(limit: 10)
+        let (url, now) = (try #require(URL(string: "test:a")), ContinuousClock.now)
+        func key(_ body: String) -> FailureMemory.Key {
+            var message = DownloadKey.Message()
+            message.body = Data(body.utf8)
+            return FailureMemory.Key(source: "a", message: message)
+        }
+        #expect(key("a") == key("a") && key("a") != key("b"))
+        memory.insert(key("a"), url: url, Self.status(403), for: .seconds(9), at: now)
+        memory.insert(key("b"), url: url, Self.status(403), for: .seconds(5), at: now)
+        memory.insert(key("c"), url: url, Self.status(403), for: .seconds(5), at: now + .seconds(5))
+        #expect(memory.count == 2 && memory.all(at: now + .seconds(5)).count == 2)
+    }
+
     @Test("Data that can't be decoded has a lifetime of its own", .capability("MGR-37", "3.4"))
     func undecodable() async {
         var configuration = ImageManager.Configuration()

@@ -39,6 +39,38 @@ struct LoadEndTests {
         while !isIdle(manager) { await Task.yield() }
     }
 
+    @Test(
+        "A cancelled load ends at once, also while it waits for the disk, which gets the image all the same",
+        .capability("MGR-33"))
+    func cancelledStore() async throws {
+        let disk = GatedDisk()
+        let manager = ImageManager(
+            cache: ImageCache(memory: MemoryCache(), disk: disk),
+            loader: GatedLoader { .success(.dot($0.absoluteString)) }, coders: ImageCoders([DotCoder()]))
+        var request = ImageRequest(url)
+        request.cache.waitsForStore = true
+        let loads = [
+            Task { [request] () -> ImageError? in
+                do throws(ImageError) { _ = try await manager.load(request) } catch { return error }
+                return nil
+            },
+            Task { [request] () -> ImageError? in
+                do throws(ImageError) { _ = try await manager.encoded(for: request, as: .dot) } catch { return error }
+                return nil
+            },
+            Task { [request] () -> ImageError? in
+                do throws(ImageError) { _ = try await manager.data(for: request) } catch { return error }
+                return nil
+            },
+        ]
+        while manager.memoryImage(for: url) == nil || manager.hasActiveLoads { await Task.yield() }
+        for load in loads { load.cancel() }
+        for load in loads { #expect(await load.value?.code == .cancelled) }
+        disk.gate.open()
+        await manager.flush()
+        #expect(await manager.cachedLayers(for: url) == .all)
+    }
+
     @Test("Loads that succeed, fail, and are cancelled at any moment all end once, and leave nothing behind")
     func allEnds() async throws {
         // With `CRASH_ROUNDS=200`, 100,000 loads.

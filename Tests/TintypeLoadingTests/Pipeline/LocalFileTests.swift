@@ -49,6 +49,26 @@ struct LocalFileTests {
         #expect(await manager.task(for: request).result.failure?.code == .fileUnreadable)
     }
 
+    @Test("What was made of a file is known by its validators, whatever its key, and isn't stored without them")
+    func otherKeys() async throws {
+        for key in ["photo 7", "photo 8"] {
+            var request = request
+            request.cache.key = key
+            request.loadsTargetSize = key == "photo 8"
+            #expect(try await manager.load(request).image.size.width == 4)
+        }
+        let stored = cache.now.disk
+        #expect(stored.count == 2)
+        #expect(stored.values.allSatisfy { $0.validators?.entityTag?.hasPrefix(CacheValidators.filePrefix) == true })
+        // The image in memory may be that of other contents.
+        let memory = ImageManager(cache: DictionaryCache(), loader: FileLoader(), coders: ImageCoders([DotCoder()]))
+        _ = try await memory.load(ImageRequest(request.url))
+        var transformed = request
+        transformed.cache.queryOriginal = .memory
+        #expect(try await memory.load(transformed).source == .memory)
+        #expect(await memory.cachedVariants(of: transformed).isEmpty)
+    }
+
     @Test("Nothing of bytes that a program has, or of a data: URL, is on disk", .capability("MGR-27"))
     func otherLocalSources() async throws {
         let manager = ImageManager(cache: cache, loader: DataURLLoader(), coders: ImageCoders([DotCoder()]))

@@ -35,6 +35,25 @@ struct OptionsProcessorTests {
         #expect(requests.map(\.cache.key) == ["key of test:a", "own"])
     }
 
+    @Test("The key of a request is made of what the processor returns", .capability("MGR-06", "MGR-07"))
+    func keys() async throws {
+        bench.manager.configuration.cacheKey = { "key of \($0)" }
+        bench.manager.configuration.optionsProcessor = { request in
+            var request = request
+            (request.method, request.body) = ("POST", request.headers["size"].map { Data($0.utf8) })
+            return request
+        }
+        let keys = ["3", "5"].map { bench.manager.key(for: ImageRequest(url, headers: ["size": $0])).source }
+        #expect(Set(keys).count == 2 && keys.allSatisfy { $0.hasSuffix("key of test:a") })
+        bench.manager.configuration.optionsProcessor = { request in
+            var request = request
+            request.thumbnailSize = PixelSize(width: 3, height: 3)
+            request.loadsTargetSize = true
+            return request
+        }
+        #expect(bench.manager.key(for: url).source == "3x3 key of test:a")
+    }
+
     @Test("The processor may change everything, and what it returns is carried out", .capability("MGR-07"))
     func replaces() async throws {
         bench.manager.configuration.cacheKey = { "key of \($0)" }

@@ -266,6 +266,9 @@ struct ImagePrefetcherTests {
         #expect(bench.loader.calls.isEmpty, "the second report prolongs the pause")
         clock.advance(by: .seconds(1))
         #expect(await prefetch.wait().loaded == 2)
+        prefetcher.configuration.pauseUnderMemoryPressure = .seconds(Int64.max)
+        pressure.report(.critical)
+        try await clock.waitForSleepers(1)
         prefetcher.configuration.pauseUnderMemoryPressure = .zero
         pressure.report(.critical)
         #expect(await prefetcher.prefetch([url(2)]).wait().loaded == 1)

@@ -214,7 +214,7 @@ struct CallerHistory {
     private func mayHaveStored(_ event: Event<Load>, _ number: Int, _ slot: Slot) -> Bool {
         let (load, statements) = (event.action, statements(number))
         guard load.wishes(slot), statements.contains(where: { $0.isFor(load) }),
-            load.policy != .http || statements.contains(where: { !$0.rules.noStore })
+            !load.policy.obeysStorageRules || statements.contains(where: { !$0.rules.noStore })
         else { return false }
         return switch event.outcome {
         case .picture(let result, _, let freshness): result == number || freshness == .stale
@@ -226,7 +226,8 @@ struct CallerHistory {
     /// True if the caches have to have the picture of a load, unless something came between.
     private func mustHaveStored(_ event: Event<Load>, _ slot: Slot) -> Bool {
         guard case .picture(let number, let source, let freshness) = event.outcome, event.action.wishes(slot),
-            freshness != .stale, event.action.policy != .http || statements(number).allSatisfy({ !$0.rules.noStore })
+            freshness != .stale,
+            !event.action.policy.obeysStorageRules || statements(number).allSatisfy({ !$0.rules.noStore })
         else { return false }
         // What comes from a cache is stored only in the layers above it.
         if slot.layer == .memory { return true }
