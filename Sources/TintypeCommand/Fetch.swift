@@ -9,8 +9,8 @@ struct FetchCommand: AsyncParsableCommand {
         commandName: "fetch",
         abstract: "Download images and save them.",
         discussion: """
-            Every image is decoded before it is saved, so that no damaged image is saved. Without --format, --thumbnail, --page, and \
-            options that change them, the original bytes are saved.
+            Every image, of an animation its first frame, is decoded before it is saved, so that no damaged image is saved. \
+            Without --format, --thumbnail, --page, and options that change them, the original bytes are saved.
 
             A file is named after the last component of its URL, with the extension of its actual format. No file is \
             overwritten: a second photo.jpg becomes photo-2.jpg, unless a file with the same bytes exists. A file appears \
@@ -108,7 +108,7 @@ struct FetchCommand: AsyncParsableCommand {
             if summary.images + summary.failed > 1 { console.note(summary.line) }
             if summary.failed > 0 { throw ExitCode(1) }
         } catch let error as ImageError {
-            if error.isCancellation { return }
+            if error.isCancellation, Task.isCancelled { return }
             console.error(error)
             throw ExitCode(1)
         }

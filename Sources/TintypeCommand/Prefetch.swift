@@ -51,7 +51,7 @@ struct PrefetchCommand: AsyncParsableCommand {
             if download.json { console.note(summary.line) } else { console.print(summary.line) }
             if summary.failed > 0 { throw ExitCode(1) }
         } catch let error as ImageError {
-            if error.isCancellation { return }
+            if error.isCancellation, Task.isCancelled { return }
             console.error(error)
             throw ExitCode(1)
         }

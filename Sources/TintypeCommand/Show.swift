@@ -79,7 +79,7 @@ struct ShowCommand: AsyncParsableCommand {
             do throws(ImageError) {
                 try await show(source, number: number, console, terminal, sizes, clock)
             } catch {
-                guard !error.isCancellation else { break }
+                guard !error.isCancellation || !Task.isCancelled else { break }
                 failed = true
                 console.error(error.withSource(ShownURL.text(source)))
             }

@@ -51,16 +51,21 @@ public final class Watched<Value: Sendable>: Sendable {
     public func update<Result: Sendable>(_ change: (inout Value) -> Result) -> Result {
         let (result, over) = state.withLock { state in
             let result = change(&state.value)
-            var over: [CheckedContinuation<Void, any Error>] = []
-            state.waiters.removeAll { waiter in
-                guard waiter.isOver(&state.value) else { return false }
-                over.append(waiter.continuation)
-                return true
-            }
-            return (result, over)
+            return (result, Self.endWaits(&state))
         }
         for continuation in over { continuation.resume() }
         return result
+    }
+
+    /// Removes the waits that are over, oldest first. What one takes may end another.
+    private static func endWaits(_ state: inout State) -> [CheckedContinuation<Void, any Error>] {
+        var value = state.value
+        var over: [CheckedContinuation<Void, any Error>] = []
+        while let index = state.waiters.firstIndex(where: { $0.isOver(&value) }) {
+            over.append(state.waiters.remove(at: index).continuation)
+        }
+        state.value = value
+        return over
     }
 
     /// Waits until a condition holds.
@@ -106,13 +111,13 @@ public final class Watched<Value: Sendable>: Sendable {
         }
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                let result: Result<Void, any Error>? = state.withLock { state in
-                    if state.cancelled.remove(id) != nil { return .failure(CancellationError()) }
-                    if isOver(&state.value) { return .success(()) }
+                let (isCancelled, over) = state.withLock { state -> (Bool, [CheckedContinuation<Void, any Error>]) in
+                    guard state.cancelled.remove(id) == nil else { return (true, []) }
                     state.waiters.append(Waiter(id: id, isOver: isOver, continuation: continuation))
-                    return nil
+                    return (false, Self.endWaits(&state))
                 }
-                if let result { continuation.resume(with: result) }
+                if isCancelled { continuation.resume(throwing: CancellationError()) }
+                for continuation in over { continuation.resume() }
             }
         } onCancel: {
             let continuation = state.withLock { state -> CheckedContinuation<Void, any Error>? in

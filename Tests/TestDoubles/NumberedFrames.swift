@@ -20,6 +20,8 @@ final class NumberedFramesCoder: AnimatedImageCoder {
         /// The decoders in memory that keep copies at an interval.
         var decodersWithCopies = 0
         var damaged: Set<Int> = []
+        /// True while there is no memory for frames.
+        var isMemoryScarce = false
         /// True if no frame after a damaged one can be decoded either.
         var endsAtDamage = false
     }
@@ -91,6 +93,9 @@ final class NumberedFramesCoder: AnimatedImageCoder {
         func nextFrame() throws(ImageError) -> ImageFrame? {
             guard next < info.frameCount else { return nil }
             let index = next
+            guard !coder.state.withLock({ $0.isMemoryScarce }) else {
+                throw ImageError(.outOfMemory, stage: .decode, reason: "no memory")
+            }
             try pass()
             var pixels = try MutablePixelBuffer(size: info.size)
             pixels.withUnsafeMutableBytes { _ = $0.initializeMemory(as: UInt8.self, repeating: UInt8(index % 256)) }

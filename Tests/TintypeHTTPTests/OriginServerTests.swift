@@ -27,6 +27,33 @@ struct OriginServerTests {
         #expect(try await downloader.load(request).data.count == 10_000)
     }
 
+    @Test("An empty chunk doesn't end an answer")
+    func emptyChunk() async throws {
+        let server = try await OriginServer.start { _ in OriginResponse(chunks: [bytes, Data(), bytes]).chunked() }
+        #expect(try await downloader.load(LoadRequest(url: server.url("/a"))).data == bytes + bytes)
+    }
+
+    @Test("What one wait takes may end another, also of those that came before")
+    func watchedValues() async throws {
+        let value = Watched(1)
+        async let isZero: Void = value.wait { $0 == 0 }
+        for _ in 0..<100 { await Task.yield() }
+        try await value.take { count in
+            defer { count -= 1 }
+            return true
+        }
+        try await isZero
+        async let one: Void = value.wait { $0 == 1 }
+        async let two: Void = value.take { count in
+            guard count == 2 else { return false }
+            count = 1
+            return true
+        }
+        for _ in 0..<100 { await Task.yield() }
+        value.update { $0 = 2 }
+        _ = try await (one, two)
+    }
+
     @Test(
         "No file outside of the directory is served",
         arguments: ["/../secret", "/%2e%2e/secret", "/..%2fsecret", "/link", "/sub", "/", "/none", "/%00", "//"])

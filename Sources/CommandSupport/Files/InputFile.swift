@@ -34,12 +34,24 @@ package struct InputFile: ~Copyable {
         if path != "-" { _ = fcntl(descriptor, F_SETFL, 0) }
     }
 
+    /// Waits until a stream has bytes or has ended, or until the command is canceled. A pipe has neither before somebody has opened it to
+    /// write.
+    private func waitForBytes() throws(ImageError) {
+        var event = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        while true {
+            let count = poll(&event, 1, 100)
+            if count > 0 || count < 0 && errno != EINTR { return }
+            if Task.isCancelled { throw ImageError(.cancelled, stage: .load, reason: "the command was canceled") }
+        }
+    }
+
     deinit { close(descriptor) }
 
     /// Reads until `count` bytes have been read, or the end is reached.
     package mutating func read(upTo count: Int) throws(ImageError) {
         let block = 1 << 20
         while data.count < count, !isAtEnd {
+            if length == nil { try waitForBytes() }
             let old = data.count
             let wanted = min(block, count - old)
             data.count = old + wanted

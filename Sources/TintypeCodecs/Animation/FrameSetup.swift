@@ -29,9 +29,10 @@ struct FrameSetup {
     ///   - format: the format of the decoded frames.
     ///   - stored: the size that is decoded, if only a part of that is shown.
     ///   - bitmaps: the number of pictures of the source's size, with four bytes per pixel, that decoding needs at once.
+    ///   - working: the number of bytes that decoding needs besides.
     init(
         _ info: ImageInfo, for purpose: FramePurpose, options: DecodeOptions, context: ProcessingContext,
-        format: PixelFormat = .rgba8, stored: PixelSize? = nil, bitmaps: Int
+        format: PixelFormat = .rgba8, stored: PixelSize? = nil, bitmaps: Int, working: Int = 0
     ) throws(ImageError) {
         self.format = format
         self.options = options
@@ -39,6 +40,11 @@ struct FrameSetup {
         outputSize = info.outputSize(options, format: format)
         try info.check(context.limits, output: outputSize, keptFrames: 1, format: format)
         try Self.checkCanvas(info, stored: stored ?? info.size, bitmaps: bitmaps, context.limits)
+        guard working <= context.limits.maximumBytes.bytes else {
+            throw ImageError(
+                .limitExceeded, stage: .decode,
+                reason: "a frame of the image takes more than the limit of \(context.limits.maximumBytes)")
+        }
         guard purpose == .first else {
             reservation = nil
             return
@@ -46,7 +52,7 @@ struct FrameSetup {
         // A frame is turned, or brought to its size, in a buffer beside the buffer that is kept.
         reservation = try context.reserve(
             output: outputSize, format: format, frames: 1, isCopied: true, source: stored ?? info.size,
-            bitmaps: bitmaps)
+            bitmaps: bitmaps, working: working > 0 ? [working] : [])
     }
 
     /// Refuses an animation whose canvas takes too much memory, however small its frames are: each of them costs the whole canvas.

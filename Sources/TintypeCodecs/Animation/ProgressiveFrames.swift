@@ -41,6 +41,8 @@ struct ProgressiveFrames {
 
     /// The image; `nil` if the file is not whole, or was decoded at a size that its number of frames does not allow.
     mutating func finish(_ data: Data) throws(ImageError) -> Image? {
+        // Without an image, all of it is decoded next, which takes the memory again.
+        defer { decoder = nil }
         try advance(data)
         guard let decoder, decoder.isWhole, !decoder.isPartial, let picture else { return nil }
         let info = decoder.info

@@ -80,7 +80,7 @@ struct GIFEncoder {
         var time = 0.0
         var written = 0
         return durations.map { duration in
-            time += duration.inSeconds * 100
+            time += min(max(0, duration.inSeconds), 1e9) * 100
             let delay = duration == .zero ? 0 : max(2, Int(time.rounded()) - written)
             written += delay
             return min(delay, 65_535)

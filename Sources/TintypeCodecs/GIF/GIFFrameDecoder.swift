@@ -24,9 +24,12 @@ final class GIFFrameDecoder: SeekableFrames {
             throw .truncated("the GIF ends in the middle of frame \(max(1, blocks.frames.count))")
         }
         guard !blocks.frames.isEmpty else { throw .truncated("the GIF ends before its first frame") }
-        // The canvas, the part of it that is restored, and the indices of a frame.
-        let info = blocks.info
-        let setup = try FrameSetup(info, for: purpose, options: options, context: context, bitmaps: 3)
+        // The canvas, the part of it that is restored, and the indices of a frame, which may be larger than the canvas.
+        let (info, most) = (blocks.info, context.limits.maximumPixels)
+        let indices = blocks.frames.map { Self.neededPixels($0, on: blocks.screen) }.filter { $0 <= most }.max() ?? 0
+        let setup = try FrameSetup(
+            info, for: purpose, options: options, context: context, bitmaps: 3,
+            working: max(0, indices - blocks.screen.pixelCount))
         state = FrameDecoderState(
             data, info: info, properties: info.properties(options), isPartial: blocks.isTruncated, setup: setup)
         canvas = try AnimationCanvas(size: blocks.screen, output: setup.outputSize, context: context)
@@ -38,13 +41,15 @@ final class GIFFrameDecoder: SeekableFrames {
     }
 
     /// Returns true if the bytes end within the last frame, but behind its last pixel, as in files that lack their end. Browsers show
-    /// such a frame like any other.
+    /// such a frame like any other. One that is larger than the canvas isn't looked at: its memory isn't reserved yet.
     private static func hasAllPixels(
         _ blocks: GIFBlocks, _ data: Data, _ context: ProcessingContext
     ) throws(ImageError) -> Bool {
         guard let frame = blocks.frames.last, !frame.isComplete, frame.data < data.count else { return false }
         let wanted = frame.rect.size.pixelCount
-        guard wanted > 0, wanted <= min(context.limits.maximumPixels, Int(Int32.max)) else { return false }
+        let limits = context.limits
+        let most = min(blocks.screen.pixelCount, limits.maximumPixels, limits.maximumBytes.bytes)
+        guard wanted > 0, wanted <= most else { return false }
         var decoder = LZWDecoder()
         decoder.begin(wanted: wanted)
         return try data.withBytes { bytes throws(ImageError) in
@@ -120,7 +125,7 @@ final class GIFFrameDecoder: SeekableFrames {
             throw .corrupt("frame \(number) of the GIF has the invalid size \(frame.rect.size)")
         }
         guard let visible = frame.rect.clipped(to: blocks.screen) else { return }
-        let wanted = try self.wanted(frame, visible)
+        let wanted = try self.wanted(frame)
         let palette = GIFPalette(frame: frame, global: blocks.palette, in: state.data)
         let damage: ImageError? =
             switch try decode(frame, wanted: wanted) {
@@ -139,11 +144,17 @@ final class GIFFrameDecoder: SeekableFrames {
         copy(frame, visible, palette)
     }
 
-    /// Returns the number of pixels of a frame that are to be decoded.
-    private func wanted(_ frame: GIFBlocks.Frame, _ visible: PixelRect) throws(ImageError) -> Int {
+    /// The number of pixels of a frame that are to be decoded: zero for a frame that isn't seen.
+    private static func neededPixels(_ frame: GIFBlocks.Frame, on screen: PixelSize) -> Int {
+        guard !frame.rect.size.isEmpty, let visible = frame.rect.clipped(to: screen) else { return 0 }
         // Rows behind the last visible row need no decoding, unless they come in between.
         let rows = frame.isInterlaced ? frame.rect.size.height : visible.maxY - frame.rect.y
-        let wanted = frame.rect.size.width * rows
+        return frame.rect.size.width * rows
+    }
+
+    /// Returns the number of pixels of a frame that are to be decoded.
+    private func wanted(_ frame: GIFBlocks.Frame) throws(ImageError) -> Int {
+        let wanted = Self.neededPixels(frame, on: blocks.screen)
         guard wanted <= min(state.setup.context.limits.maximumPixels, Int(Int32.max)) else {
             throw ImageError(
                 .limitExceeded, stage: .decode,
@@ -168,7 +179,7 @@ final class GIFFrameDecoder: SeekableFrames {
         guard state.next == 0, let frame = blocks.frames.first, !frame.isComplete, frame.data < state.data.count,
             let visible = frame.rect.clipped(to: blocks.screen)
         else { return nil }
-        _ = try decode(frame, wanted: try wanted(frame, visible))
+        _ = try decode(frame, wanted: try wanted(frame))
         let width = frame.rect.size.width
         let rows = decoder.count / width
         guard rows > shownRows else { return nil }

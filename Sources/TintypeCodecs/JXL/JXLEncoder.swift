@@ -79,7 +79,8 @@ struct JXLEncoder {
             if job.isAnimated {
                 var header = JxlFrameHeader()
                 JxlEncoderInitFrameHeader(&header)
-                header.duration = UInt32(max(0, min(frame.duration.inMilliseconds, 3_600_000).rounded()))
+                // A frame without a duration is a part of the next one.
+                header.duration = UInt32(max(1, min(frame.duration.inMilliseconds, 3_600_000).rounded()))
                 try check(JxlEncoderSetFrameHeader(settings, &header))
             }
             let bytes = samples.bytes(of: frame.pixels)

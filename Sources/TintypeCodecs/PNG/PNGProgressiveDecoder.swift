@@ -65,6 +65,8 @@ final class PNGProgressiveDecoder: ProgressiveDecoder {
         } catch {
             if error.isCancellation { throw error }
         }
+        // Its memory is that of the whole picture, which is reserved anew.
+        rows = nil
         return try PNGCoder().decode(data, options: options, context: context)
     }
 

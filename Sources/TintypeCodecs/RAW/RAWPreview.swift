@@ -32,6 +32,7 @@ struct RAWPreview {
         fitted.preservesAspectRatio = false
         fitted.maximumBytes = nil
         fitted.keepsColorSpace = false
+        fitted.allowsPartialImage = false
         do throws(ImageError) {
             return try JPEGDecoder(segments: segments, options: fitted, context: context).run(bytes).pixels
         } catch {

@@ -45,6 +45,8 @@ final class WebPProgressiveDecoder: ProgressiveDecoder {
         } catch {
             if error.isCancellation { throw error }
         }
+        // Its memory is that of the whole picture, which is reserved anew.
+        rows = nil
         return try WebPCoder().decode(data, options: options, context: context)
     }
 

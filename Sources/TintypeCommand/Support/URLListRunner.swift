@@ -40,7 +40,8 @@ struct URLListRunner: Sendable {
             do throws(ImageError) {
                 display.finishedOne(bytes: try await work(job.url, job.value), failed: false)
             } catch {
-                guard !error.isCancellation else { return }
+                // The command was interrupted. A load that was canceled without that has failed.
+                guard !error.isCancellation || !Task.isCancelled else { return }
                 failures.withLock { $0 += 1 }
                 let url = shown(job.url)
                 if json { console.print(JSONLine.encode(URLFailure(url: url, error: ErrorReport(error)))) }

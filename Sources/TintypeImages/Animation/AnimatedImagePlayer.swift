@@ -194,7 +194,10 @@ public final class AnimatedImagePlayer: Sendable {
     }
 
     private func changeTimeline(mode: PlaybackMode? = nil) {
-        change { $0.replaceTimeline(image.timeline(mode: mode ?? $0.timeline.mode, loopCount: $0.ownLoopCount)) }
+        change { state in
+            let new = image.timeline(mode: mode ?? state.timeline.mode, loopCount: state.ownLoopCount)
+            if new != state.timeline { state.replaceTimeline(new) }
+        }
     }
 
     /// Goes on with the frames that have arrived, from the place where it is.

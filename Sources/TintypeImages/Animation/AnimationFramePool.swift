@@ -179,8 +179,11 @@ final class AnimationFramePool: Sendable {
 
     private func demandChanged() {
         releaseSurplus()
-        guard let first = state.withLock({ $0.begin() }) else { return }
-        Task { await decode(first) }
+        let first = state.withLock { state in
+            state.forgetPassingFailures()
+            return state.begin()
+        }
+        if let first { Task { await decode(first) } }
     }
 
     /// Decodes frame by frame, until none is wanted.
@@ -249,6 +252,8 @@ extension AnimationFramePool {
         /// True while the reader is used for something else.
         private var isReaderInUse = false
         private var damage = FrameDamage()
+        /// The failures of frames that say nothing about them, until another frame is wanted.
+        private var passingFailures: [Int: ImageError] = [:]
 
         /// The memory of the frames.
         var bytes: Int { frames.values.reduce(0) { $0 + $1.pixels.byteCount } }
@@ -292,18 +297,29 @@ extension AnimationFramePool {
                 damage.note(job.frame)
                 return old
             case .failure(let error):
+                switch error.code {
                 // It was no longer wanted, or is wanted again.
-                if !error.isCancellation { damage.note(job.frame, error) }
+                case .cancelled: break
+                case .outOfMemory, .overBudget, .decoderUnavailable:
+                    damage.endSearch()
+                    passingFailures[job.frame] = error
+                default: damage.note(job.frame, error)
+                }
                 return nil
             }
         }
 
-        func failure(of frame: Int) -> ImageError? { damage.error(of: frame) }
+        func failure(of frame: Int) -> ImageError? { damage.error(of: frame) ?? passingFailures[frame] }
 
-        mutating func forgetFailures() { damage = FrameDamage() }
+        mutating func forgetFailures() {
+            damage = FrameDamage()
+            forgetPassingFailures()
+        }
+
+        mutating func forgetPassingFailures() { passingFailures = [:] }
 
         private func nextJob() -> Job? {
-            func isMissing(_ frame: Int) -> Bool { frames[frame] == nil && damage.error(of: frame) == nil }
+            func isMissing(_ frame: Int) -> Bool { frames[frame] == nil && failure(of: frame) == nil }
             let interval = members.values.compactMap(\.demand.buffer.seekPointInterval).min()
             if !members.isEmpty, let frame = damage.frameToProbe {
                 return Job(frame: frame, target: frame, seekPointInterval: interval)

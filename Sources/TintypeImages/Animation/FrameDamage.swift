@@ -44,6 +44,9 @@ struct FrameDamage: Sendable {
         continueProbe(good: lastGood < bad ? lastGood : 0, bad: bad, error)
     }
 
+    /// Ends the search without a result.
+    mutating func endSearch() { probe = nil }
+
     private mutating func continueProbe(good: Int, bad: Int, _ error: ImageError) {
         if bad - good > 1 {
             probe = (good, bad, error)

@@ -14,7 +14,8 @@
 ///   decodes wait for them, but a single decode may always run. While complete bodies fill the budget, downloads don't start.
 /// - Frame decoders that decode frames in order don't count, because they live as long as an animation is played.
 ///
-/// A load that waits does not block a thread. Only a coder that is called directly blocks its caller.
+/// A load that waits does not block a thread. Only a coder that is called directly blocks its caller. On a thread of a ``WorkQueue`` it starts
+/// at once: what it would wait for may need the thread, and the number of threads bounds such decodes.
 public final class DecodeBudget: Sendable {
     /// The default budget: half of the memory that the program may use, at least 256 MB; 1 GB if the system does not provide
     /// the amount.
@@ -89,9 +90,14 @@ public final class DecodeBudget: Sendable {
         return reservation(bytes)
     }
 
-    /// Blocks the calling thread until there is room.
+    /// Blocks the calling thread until there is room, unless it is the thread of a queue.
     /// - Throws: ``ImageError/Code/cancelled``, soon after `isCancelled` returns true.
     func reserveBlocking(_ bytes: Int, isCancelled: () -> Bool) throws(ImageError) -> DecodeReservation {
+        // A decode that got its room may wait for this thread.
+        guard !WorkQueue.isAnyCurrent else {
+            state.withLock { $0.machine.take(Self.counted(bytes)) }
+            return reservation(bytes)
+        }
         guard let (id, wait) = ask(bytes, priority: .normal) else { return reservation(bytes) }
         let signal = BlockingSignal()
         wait.onEnd { signal.send($0) }

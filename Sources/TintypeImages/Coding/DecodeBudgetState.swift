@@ -147,7 +147,8 @@ struct DecodeBudgetState {
     /// Returns true if a decode may start. An image that exceeds the whole budget is decoded when nothing else is.
     private func fits(_ bytes: Int) -> Bool { decodes == 0 || self.bytes + bytes <= limit }
 
-    private mutating func take(_ bytes: Int) {
+    /// Reserves memory, whether there is room or not.
+    mutating func take(_ bytes: Int) {
         decodeBytes += bytes
         decodes += 1
         peakBytes = max(peakBytes, reservedBytes)

@@ -138,7 +138,7 @@ public struct DrawingSurface: ~Copyable {
     ///   - x: the left edge of the image on the surface.
     ///   - y: the upper edge of the image on the surface.
     ///   - area: the drawn size, in pixels; `nil` for its own size.
-    /// - Throws: ``ImageError/Code/limitExceeded`` for an empty size, and ``ImageError/Code/outOfMemory``.
+    /// - Throws: ``ImageError/Code/outOfMemory``.
     public mutating func draw(
         _ image: Image, x: Int = 0, y: Int = 0, size area: PixelSize? = nil
     ) throws(ImageError) {

@@ -1,13 +1,19 @@
 extension Duration {
     /// Returns a duration of minutes.
     /// - Parameter count: the number of minutes.
-    public static func minutes(_ count: Int) -> Duration { .seconds(count * 60) }
+    public static func minutes(_ count: Int) -> Duration { seconds(60, times: count) }
     /// Returns a duration of hours.
     /// - Parameter count: the number of hours.
-    public static func hours(_ count: Int) -> Duration { .seconds(count * 3_600) }
+    public static func hours(_ count: Int) -> Duration { seconds(3_600, times: count) }
     /// Returns a duration of days of 24 hours.
     /// - Parameter count: the number of days.
-    public static func days(_ count: Int) -> Duration { .seconds(count * 86_400) }
+    public static func days(_ count: Int) -> Duration { seconds(86_400, times: count) }
+
+    /// Limited to the seconds that `Int` has.
+    private static func seconds(_ seconds: Int, times count: Int) -> Duration {
+        let (product, isTooMuch) = seconds.multipliedReportingOverflow(by: count)
+        return .seconds(isTooMuch ? (count < 0 ? Int.min : .max) : product)
+    }
 
     /// The duration in seconds, with the precision of a `Double`.
     package var inSeconds: Double {

@@ -17,6 +17,13 @@ public struct HTTPFields: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         }
 
         func hasName(of other: Field) -> Bool { start == other.start && HTTPFields.order(name, other.name) == 0 }
+
+        static func == (one: Field, other: Field) -> Bool { one.hasName(of: other) && one.value == other.value }
+
+        func hash(into hasher: inout Hasher) {
+            hasher.combine(start)
+            hasher.combine(value)
+        }
     }
 
     package init() {}

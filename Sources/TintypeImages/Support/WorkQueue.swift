@@ -26,14 +26,14 @@ public final class WorkQueue: Sendable {
     /// Creates a queue.
     /// - Parameters:
     ///   - label: The name of the queue.
-    ///   - width: The largest number of threads.
+    ///   - width: The largest number of threads, at least 1.
     ///   - newestFirst: True if, of work with the same priority, the newest is first, as suits a list that scrolls quickly. Older work then
     ///     waits as long as new work comes.
     public init(label: String, width: Int, newestFirst: Bool = false) {
         self.label = label
-        self.width = width
+        self.width = max(1, width)
         self.newestFirst = newestFirst
-        core = WorkQueueCore(width: width, newestFirst: newestFirst)
+        core = WorkQueueCore(width: self.width, newestFirst: newestFirst)
     }
 
     deinit { core.close() }
@@ -43,6 +43,9 @@ public final class WorkQueue: Sendable {
 
     /// True on the threads of the queue. Work that blocks there until other work of the queue has run may never end.
     package var isCurrent: Bool { WorkQueueCore.current == Unmanaged.passUnretained(core).toOpaque() }
+
+    /// True on the threads of any queue.
+    static var isAnyCurrent: Bool { WorkQueueCore.current != nil }
 
     /// Runs `work` on a thread of the queue and returns its result.
     ///

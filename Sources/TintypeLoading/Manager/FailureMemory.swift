@@ -92,7 +92,7 @@ struct FailureMemory {
     ) {
         guard limit > 0, lifetime > .zero else { return }
         let failure = Failure(url: url.shortDescription, error: error, end: now + lifetime.boundedLimit)
-        for key in order where failures[key].map({ $0.end <= now }) ?? true { remove(key) }
+        while let oldest = order.first, let end = failures[oldest]?.end, end <= now { remove(oldest) }
         if failures.updateValue(failure, forKey: key) == nil { order.append(key) }
         while failures.count > limit, let oldest = order.first { remove(oldest) }
     }

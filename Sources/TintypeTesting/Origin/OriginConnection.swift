@@ -101,7 +101,8 @@ struct OriginConnection: Sendable {
         let sendsBody = request.method != "HEAD"
         for step in response.steps {
             switch step {
-            case .bytes where !sendsBody: break
+            // An empty chunk would be the last one.
+            case .bytes(let data) where !sendsBody || data.isEmpty: break
             case .bytes(let data): try await write(response.framing == .chunked ? asChunk(data) : data)
             case .wait(let gate): try await gate.pass()
             case .goAway, .frames: break

@@ -68,6 +68,20 @@ struct EncodingTests {
         #expect(try WritableFormats.coders.info(shrunk).size == PixelSize(width: 1, height: 100))
     }
 
+    @Test(
+        "Frames without durations, or with endless ones, stay frames", .capability("COD-21"),
+        arguments: WritableFormats.animated)
+    func extremeDurations(format: ImageFormat) throws {
+        let frames = try animation(2).frames
+        for duration in [Duration.zero, .microseconds(1), .seconds(Int64.max)] {
+            let extreme = frames.map { ImageFrame(pixels: $0.pixels, duration: duration) }
+            let image = try #require(Image(frames: extreme))
+            let decoded = try WritableFormats.decode(WritableFormats.encode(image, as: format))
+            #expect(decoded.frames.count == 2, "\(duration)")
+            #expect(decoded.frames.allSatisfy { $0.duration >= .milliseconds(20) }, "\(duration)")
+        }
+    }
+
     @Test("5250×3450 in 4000×4000 is 4000×2629", .capability("COD-24"))
     func maximumSize() throws {
         let pixels = try MutablePixelBuffer(size: PixelSize(width: 5_250, height: 3_450), cleared: true).freeze()

@@ -317,6 +317,21 @@ struct GIFCoderTests {
         #expect(pool.statistics.allocated <= 1)
     }
 
+    @Test("A frame that is larger than the picture counts in the limits and the budget", .capability("3.1"))
+    func largeFrame() throws {
+        var gif = TestGIF(1, 1)
+        gif.frame((0, 0, 2_000, 2_000), [0, 1], interlaced: true)
+        for data in [gif.data, Data(gif.unfinished.dropLast(4))] {
+            var context = ProcessingContext(budget: DecodeBudget(limit: .megabytes(50)))
+            var options = DecodeOptions()
+            options.allowsPartialImage = true
+            _ = try? coder.decode(data, options: options, context: context)
+            #expect(context.budget.statistics.peakBytes >= 4_000_000)
+            context.limits.maximumBytes = .megabytes(1)
+            expectCode(.limitExceeded) { try coder.decode(data, options: options, context: context) }
+        }
+    }
+
     @Test("More frames than the limits allow are refused, and more bytes of frames where all are to be kept")
     func frameLimits() async throws {
         var gif = TestGIF(1, 1)

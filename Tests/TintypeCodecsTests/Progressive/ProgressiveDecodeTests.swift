@@ -10,6 +10,25 @@ import TintypeTesting
 struct ProgressiveDecodeTests {
     let coders = FormatSample.coders
 
+    @Test("At the end, no decoder waits for the memory that it has itself", arguments: Sample.allCases)
+    func ownReservation(sample: Sample) throws {
+        let data = try sample.data()
+        var options = DecodeOptions()
+        for (part, isDeep) in [(data, false), (data, true), (Data(data.prefix(data.count * 3 / 4)), false)] {
+            options.decodeToHDR = isDeep
+            options.allowsPartialImage = part.count < data.count
+            // What is larger than a budget decodes while nothing else does.
+            let context = ProcessingContext(budget: DecodeBudget(limit: ByteCount(1)))
+            let decoder = try coders.progressiveDecoder(options: options, context: context)
+            try decoder.append(Data(part.prefix(part.count / 2)))
+            _ = try? decoder.preview()
+            try decoder.append(Data(part.suffix(from: part.count / 2)))
+            // A part may be an error.
+            let image = try? decoder.finish()
+            #expect(image != nil || part.count < data.count)
+        }
+    }
+
     /// One file of each kind whose decoders differ.
     enum Sample: String, CaseIterable, CustomTestStringConvertible {
         case baselineJPEG, progressiveJPEG, turnedJPEG, profiledJPEG, inks

@@ -50,6 +50,20 @@ struct AnimatedImagePlayerTests {
         #expect(driver.shown == Array(expected.prefix(2)))
     }
 
+    @Test("A setting that stays as it is changes nothing: after the end, playing begins anew")
+    func sameSettings() async throws {
+        let player = try player(NumberedFramesCoder(count: 3), loops: 1)
+        var driver = PlaybackDriver(player)
+        await driver.show(9)
+        player.loopCount = 1
+        player.mode = .normal
+        #expect(player.completedLoops == 1)
+        player.play()
+        driver = PlaybackDriver(player)
+        await driver.show(9)
+        #expect(driver.shown == [0, 1, 2])
+    }
+
     @Test("The loop count is the image's, or the program's, also while it plays", .capability("PLY-02", "AIV-03"))
     func loopCount() async throws {
         let player = AnimatedImagePlayer(try NumberedFramesCoder(count: 2, loopCount: 1).image())

@@ -39,6 +39,19 @@ struct AnimationFramePoolTests {
         #expect(image.framePool().statistics.mostFrames <= 6)
     }
 
+    @Test("A lack of memory is no damage: the frames are there when it is over")
+    func scarceMemory() async throws {
+        let coder = NumberedFramesCoder(count: 40)
+        let image = try coder.image()
+        #expect(try await image.frame(at: 9)?.pixels[0, 0].x == 9)
+        coder.state.withLock { $0.isMemoryScarce = true }
+        for index in 10..<20 {
+            await #expect(throws: ImageError.self) { try await image.frame(at: index) }
+        }
+        coder.state.withLock { $0.isMemoryScarce = false }
+        for index in [10, 30] { #expect(try await image.frame(at: index)?.pixels[0, 0].x == UInt8(index)) }
+    }
+
     @Test("Another pass is no seek, for which decoders keep copies of the canvas", .capability("FPL-04"))
     func passes() throws {
         let coder = NumberedFramesCoder(count: 20)

@@ -31,6 +31,39 @@ struct WorkQueueTests {
         #expect(state.withLock { $0.most } <= 3)
     }
 
+    @Test("A queue has a thread at least", arguments: [0, -1, .min])
+    func narrow(width: Int) async throws {
+        #expect(try await WorkQueue(label: "test", width: width).perform { _ throws(ImageError) in 1 } == 1)
+    }
+
+    @Test("A decode on a thread of the queue doesn't wait for one that needs the thread")
+    func directDecode() async throws {
+        let (queue, budget) = (WorkQueue(label: "test", width: 1), DecodeBudget(limit: ByteCount(100)))
+        let first = try await budget.reserve(100)
+        let load = Task {
+            try await queue.decode(limits: DecodeLimits(), pool: .shared, budget: budget) {
+                context throws(ImageError) in
+                try context.withReservedMemory(ByteCount(80)) { () throws(ImageError) in }
+            }
+        }
+        while budget.statistics.waiting == 0 { await Task.yield() }
+        let gate = ThreadGate()
+        let direct = Task {
+            try await queue.perform { _ throws(ImageError) in
+                gate.wait()
+                try ProcessingContext(budget: budget).withReservedMemory(ByteCount(50)) { () throws(ImageError) in }
+            }
+        }
+        while queue.load.running == 0 { await Task.yield() }
+        // The load has its room now, and waits for the thread.
+        first.release()
+        while budget.statistics.waiting > 0 { await Task.yield() }
+        gate.open()
+        try await direct.value
+        try await load.value
+        #expect(budget.statistics.reservedBytes == 0)
+    }
+
     @Test("The most urgent comes first, and a change of mind counts while it waits", .capability("3.11"))
     func order() async throws {
         let queue = WorkQueue(label: "test", width: 1)

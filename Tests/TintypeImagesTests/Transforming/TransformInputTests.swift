@@ -35,6 +35,30 @@ struct TransformInputTests {
         ]
     }()
 
+    @Test("What makes no difference is no error, and what is an error has a key of its own", .capability("TRF-14"))
+    func harmlessParameters() throws {
+        let image = try Image.sample(17, 13)
+        let bad = ImageAnchor(x: .nan, y: 0)
+        let pairs: [(any ImageTransformer, any ImageTransformer)] = [
+            (.rounded(radius: -4), .rounded(radius: 0)), (.rounded(radius: .nan), .rounded(radius: 0)),
+            (.rounded(radius: .nan, corners: []), .rounded(radius: 0)),
+            (.rounded(radius: 5, borderWidth: -1, borderColor: .clear), .rounded(radius: 5)),
+            (.sharpen(amount: 0, radius: 5_000), .sharpen(amount: 0)),
+            (.sharpen(radius: 0, threshold: .nan), .sharpen(amount: 0)),
+            (.resize(width: 9, height: 9, position: .focus(bad)), .resize(width: 9, height: 9)),
+            (.resize(width: 9, mode: .aspectFill, position: .focus(bad)), .resize(width: 9)),
+            (.rotate(degrees: 90, background: PixelColor.white.withAlpha(2)), .rotate(degrees: 90)),
+        ]
+        func outcome(_ transformer: any ImageTransformer) -> PixelBuffer? { try? transformer.transform(image).pixels }
+        for (one, other) in pairs {
+            #expect(one.key != other.key || outcome(one) == outcome(other), "\(one.key)")
+            #expect(one.key == other.key || outcome(one) == nil, "\(one.key)")
+        }
+        for transformer in [.blur(radius: .leastNormalMagnitude), .sharpen(radius: 1e-200)] as [any ImageTransformer] {
+            #expect(outcome(transformer) == image.pixels, "\(transformer.key)")
+        }
+    }
+
     @Test("Impossible parameters are errors that name them, without a crash", .capability("TRF-14"))
     func hostileParameters() throws {
         let image = try Image.sample(17, 13)

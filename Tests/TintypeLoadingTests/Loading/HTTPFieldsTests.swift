@@ -22,6 +22,9 @@ struct HTTPFieldsTests {
         #expect(fields.all.map(\.value) == ["\"2\""])
         fields["absent"] = nil
         #expect(!fields.isEmpty)
+        #expect(HTTPFields(["Accept": "x"]) == HTTPFields(["accept": "x"]))
+        #expect(HTTPFields(["Accept": "x"]).hashValue == HTTPFields(["accept": "x"]).hashValue)
+        #expect(HTTPFields(["Accept": "x"]) != HTTPFields(["Accept": "X"]))
     }
 
     @Test("Repeated fields are joined in their order, wherever they were between others")

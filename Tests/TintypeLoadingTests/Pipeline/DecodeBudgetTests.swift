@@ -1,4 +1,4 @@
-import FoundationEssentials
+import Foundation
 import TestSupport
 import Testing
 import TintypeTesting
@@ -191,13 +191,17 @@ struct DecodeBudgetTests {
         let budget = DecodeBudget(limit: ByteCount(coder.bytes))
         let holder = try #require(budget.tryReserve(1))
         let isCancelled = Lock(false)
-        let queue = WorkQueue(label: "test", width: 2)
         let pool = pool
         func decode(_ isCancelled: @escaping @Sendable () -> Bool) async throws -> Image {
-            try await queue.perform { _ throws(ImageError) in
-                try coder.decode(
-                    Data(), options: DecodeOptions(),
-                    context: ProcessingContext(pool: pool, budget: budget, isCancelled: isCancelled))
+            try await withCheckedThrowingContinuation { continuation in
+                Thread.detachNewThread {
+                    continuation.resume(
+                        with: Result {
+                            try coder.decode(
+                                Data(), options: DecodeOptions(),
+                                context: ProcessingContext(pool: pool, budget: budget, isCancelled: isCancelled))
+                        })
+                }
             }
         }
         let given = Task { try await decode { isCancelled.withLock { $0 } } }

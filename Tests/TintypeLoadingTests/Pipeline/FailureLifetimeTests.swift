@@ -60,8 +60,8 @@ struct FailureLifetimeTests {
             return FailureMemory.Key(source: "a", message: message)
         }
         #expect(key("a") == key("a") && key("a") != key("b"))
-        memory.insert(key("a"), url: url, Self.status(403), for: .seconds(9), at: now)
-        memory.insert(key("b"), url: url, Self.status(403), for: .seconds(5), at: now)
+        memory.insert(key("a"), url: url, Self.status(403), for: .seconds(5), at: now)
+        memory.insert(key("b"), url: url, Self.status(403), for: .seconds(9), at: now)
         memory.insert(key("c"), url: url, Self.status(403), for: .seconds(5), at: now + .seconds(5))
         #expect(memory.count == 2 && memory.all(at: now + .seconds(5)).count == 2)
     }

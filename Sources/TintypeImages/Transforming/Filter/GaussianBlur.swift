@@ -23,7 +23,8 @@ struct GaussianBlur {
         _ pixels: PixelBuffer, format: PixelFormat? = nil, _ context: ProcessingContext
     ) throws(ImageError) -> PixelBuffer {
         let format = format ?? pixels.format
-        guard sigma > 0 else { return try pixels.converted(to: format, pool: context.pool) }
+        // A smaller one has no weight beside the pixel itself, and its square may be zero.
+        guard sigma > 0.05 else { return try pixels.converted(to: format, pool: context.pool) }
         return sigma < Self.boxThreshold
             ? try directly(pixels, format, context) : try withBoxes(pixels, format, context)
     }

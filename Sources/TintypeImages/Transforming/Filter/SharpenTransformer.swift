@@ -11,11 +11,11 @@ struct SharpenTransformer: ImageTransformer {
     }
 
     func transform(_ image: Image) throws -> Image {
+        guard amount != 0, radius != 0 else { return image }
         let check = ParameterCheck("sharpen")
         try check.check("amount", amount, in: 0...100)
         try check.check("radius", radius, in: 0...BlurTransformer.largestRadius)
         try check.check("threshold", threshold, in: 0...1)
-        guard amount > 0, radius > 0 else { return image }
         let context = ProcessingContext.current
         let pixels = image.pixels
         // 16 bits, so that rounding is not amplified.

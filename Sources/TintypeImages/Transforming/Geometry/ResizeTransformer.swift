@@ -20,15 +20,16 @@ struct ResizeTransformer: ImageTransformer {
     var isLinear = false
 
     var key: String {
-        // With a single side, all modes do the same work. The position matters only where something is cropped or filled.
-        let needsMode = width != nil && height != nil
-        let mode = needsMode ? mode : .aspectFit
-        let isPlaced = mode == .aspectFill || mode == .letterbox
+        // With a single side, all modes do the same work.
+        let mode = width != nil && height != nil ? mode : .aspectFit
         var key = TransformKey("resize").with("width", width).with("height", height)
         if mode != .aspectFit { key = key.with("mode", text: mode.rawValue) }
         if isPlaced, position != .anchor(.center) { key = key.with("position", text: position.keyPart) }
         return key.with("noUpscaling", if: !upscales).with("linear", if: isLinear).description
     }
+
+    /// True if something is cropped or filled, so that the position matters.
+    private var isPlaced: Bool { width != nil && height != nil && (mode == .aspectFill || mode == .letterbox) }
 
     var suggestedDecodeSize: PixelSize? {
         // Decoders shrink in gamma-encoded components, and stretch nothing.
@@ -44,7 +45,7 @@ struct ResizeTransformer: ImageTransformer {
         }
         try check.check(side: "width", width)
         try check.check(side: "height", height)
-        try position.check(check)
+        if isPlaced { try position.check(check) }
     }
 
     func transform(_ image: Image) throws -> Image {

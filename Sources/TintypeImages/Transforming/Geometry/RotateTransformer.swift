@@ -18,17 +18,18 @@ struct RotateTransformer: ImageTransformer {
 
     var key: String {
         var key = TransformKey("rotate").with("degrees", degrees)
-        // A canvas of the same size is filled by half a turn, and an expanding canvas by quarter turns.
-        let showsBackground = degrees.truncatingRemainder(dividingBy: expands ? 90 : 180) != 0
         if degrees.truncatingRemainder(dividingBy: 180) != 0 { key = key.with("clips", if: !expands) }
         if showsBackground { key = key.with("background", background, default: .clear) }
         return key.description
     }
 
+    /// A canvas of the same size is filled by half a turn, and an expanding canvas by quarter turns.
+    private var showsBackground: Bool { degrees.truncatingRemainder(dividingBy: expands ? 90 : 180) != 0 }
+
     func transform(_ image: Image) throws -> Image {
         let check = ParameterCheck("rotate")
         try check.check("degrees", finite: degrees)
-        try check.check("background", background)
+        if showsBackground { try check.check("background", background) }
         let context = ProcessingContext.current
         let (sine, cosine) = Self.sineAndCosine(degrees)
         if degrees.truncatingRemainder(dividingBy: 90) == 0, expands || cosine != 0 {

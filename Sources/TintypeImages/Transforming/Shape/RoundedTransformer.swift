@@ -7,7 +7,7 @@ struct RoundedTransformer: ImageTransformer {
 
     var key: String {
         // Without corners, the radius makes no difference; without a border, its color.
-        let isRound = radius > 0 && !corners.isEmpty
+        let isRound = radius != 0 && !corners.isEmpty
         var key = TransformKey("rounded").with("radius", isRound ? radius : 0)
         if isRound, corners.intersection(.all) != .all {
             key = key.with("corners", Int(corners.intersection(.all).rawValue))
@@ -20,7 +20,7 @@ struct RoundedTransformer: ImageTransformer {
 
     func transform(_ image: Image) throws -> Image {
         let check = ParameterCheck("rounded")
-        try check.check("radius", radius, in: 0 ... .greatestFiniteMagnitude)
+        if !corners.isEmpty { try check.check("radius", radius, in: 0 ... .greatestFiniteMagnitude) }
         return try Self.rounded(
             image, radius: radius, corners: corners, borderWidth: borderWidth, borderColor: borderColor, check)
     }
@@ -29,12 +29,16 @@ struct RoundedTransformer: ImageTransformer {
         _ image: Image, radius: Double, corners: ImageCorners, borderWidth: Double, borderColor: PixelColor,
         _ check: ParameterCheck
     ) throws(ImageError) -> Image {
-        try check.check("border width", borderWidth, in: 0 ... .greatestFiniteMagnitude)
-        try check.check("border color", borderColor)
+        // What makes no difference isn't part of the key.
+        if borderWidth != 0, borderColor.alpha != 0 {
+            try check.check("border width", borderWidth, in: 0 ... .greatestFiniteMagnitude)
+            try check.check("border color", borderColor)
+        }
         let context = ProcessingContext.current
         let (size, width) = (image.size, image.size.width)
         let corners = corners.intersection(.all)
-        let outer = RoundedRect(size, radius: corners.isEmpty ? 0 : radius, corners: corners)
+        let radius = corners.isEmpty ? 0 : radius
+        let outer = RoundedRect(size, radius: radius, corners: corners)
         let limited = min(radius, Double(min(size.width, size.height)) / 2)
         let hasBorder = borderWidth > 0 && borderColor.alpha > 0
         let inner = RoundedRect(size, inset: borderWidth, radius: limited - borderWidth, corners: corners)
@@ -55,7 +59,7 @@ struct RoundedTransformer: ImageTransformer {
                 if shape < 1 || border > 0 { row[x] = row[x] * (shape - border * color.w) + color * border }
             }
         }
-        return image.replacing(pixels, hasAlpha: image.hasAlpha || radius > 0 && !corners.isEmpty)
+        return image.replacing(pixels, hasAlpha: image.hasAlpha || radius > 0)
     }
 }
 
