@@ -278,6 +278,7 @@ struct FileCommandTests {
         let fast = try required(await converted("--speed", "5"))
         #expect(fast.frames.map(\.duration) == [.milliseconds(30), .milliseconds(48)])
         #expect(fast.frames.map(\.pixels) == [all.frames[0].pixels, all.frames[3].pixels])
+        #expect(try await converted("--speed", "100")?.isAnimated == true)
         #expect(try await converted("--frames", "6")?.isAnimated == false)
         #expect(try await converted("--frames", "5-7") == nil)
         #expect(transcript.errors.last?.contains("--frames 5-7: the image has 6 frames") == true)

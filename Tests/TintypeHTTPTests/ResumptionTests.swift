@@ -327,6 +327,20 @@ struct ResumptionTests {
         #expect(origin.server.requests.map { $0.header(field) } == ["user=1", isSame ? "user=1" : "user=2"])
     }
 
+    @Test("If a closure's fields follow from the range, the whole body is loaded", .capability("3.11"))
+    func signatures() async throws {
+        let origin = try await RangeServer(bytes, cuts: [1_000])
+        let downloader = ImageDownloader(
+            .init(headerProvider: { _, fields in
+                var fields = fields
+                fields["Signature"] = fields["Range"] ?? "whole"
+                return fields
+            }))
+        #expect(try await failure(downloader, LoadRequest(url: origin.url)).code == .incompleteBody)
+        #expect(try await downloader.load(LoadRequest(url: origin.url)).data == bytes)
+        #expect(origin.ranges == [nil, "bytes=1000-", nil])
+    }
+
     @Test("A date is a strong validator if it is a minute older than the response")
     func dates() {
         func validator(_ date: String?) -> String? {

@@ -45,8 +45,10 @@ struct FrameArguments: ParsableArguments {
     /// The shortest time that programs show a frame for: shorter ones mean "as fast as possible" to them, and last longer.
     private static let shortestDuration = Duration.milliseconds(20)
 
-    /// Returns the frames at another speed. At a higher one, frames are left out that would be seen for too short a time.
+    /// Returns the frames at another speed. At a higher one, frames are left out that would be seen for too short a time; two stay.
     private static func frames(_ frames: [ImageFrame], at speed: Double) -> [ImageFrame] {
+        let total = frames.reduce(Duration.zero) { $0 + $1.duration } / speed
+        let shortestDuration = min(Self.shortestDuration, total / 2)
         var result: [ImageFrame] = []
         for frame in frames {
             let duration = frame.duration / speed
@@ -56,7 +58,7 @@ struct FrameArguments: ParsableArguments {
                 result.append(ImageFrame(pixels: frame.pixels, duration: duration))
             }
         }
-        if speed > 1, result.count > 1, let last = result.last, last.duration < shortestDuration {
+        if speed > 1, result.count > 2, let last = result.last, last.duration < shortestDuration {
             result.removeLast()
             let previous = result.removeLast()
             result.append(ImageFrame(pixels: previous.pixels, duration: previous.duration + last.duration))

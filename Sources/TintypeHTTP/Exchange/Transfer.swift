@@ -75,6 +75,11 @@ struct Transfer: Sendable {
             guard let next else {
                 if resumption?.partial?.belongs(to: request.url, asked: response.fields) == false {
                     resumption?.partial = nil
+                    // The rest was requested with other fields than were compared.
+                    if head.status == .partialContent, response.fields["Range"] != nil {
+                        await drain(response)
+                        continue
+                    }
                 }
                 var loaded = try await receive(response, to: request, resumption)
                 loaded.isRedirected = !redirects.chain.isEmpty

@@ -303,6 +303,8 @@ extension AnimationFramePool {
                 case .outOfMemory, .overBudget, .decoderUnavailable:
                     damage.endSearch()
                     passingFailures[job.frame] = error
+                    // Until it is over, only the frames that are due are tried.
+                    scarcity = Self.scarceFrames
                 default: damage.note(job.frame, error)
                 }
                 return nil

@@ -107,28 +107,34 @@ extension ImageFormat {
     private static func markup(_ head: Data) -> ImageFormat? {
         var text = (XMLEncoding(head)?.utf8(head) ?? [UInt8](head))[...]
         if text.starts(with: [0xEF, 0xBB, 0xBF]) { text = text.dropFirst(3) }
-        let isWhole = head.count < sniffedBytes
+        // A part of a document may be one whose root comes later.
+        var mayBeSVG = head.count >= sniffedBytes
         while true {
-            text = text.drop { $0 == 0x20 || (0x09...0x0D).contains($0) }
+            text = text.drop(while: isSpace)
             let end: Int?
             if text.starts(with: "<!DOCTYPE".utf8) {
+                mayBeSVG = mayBeSVG && localName(text.dropFirst(9).drop(while: isSpace)).elementsEqual("svg".utf8)
                 end = endOfDocumentType(text)
             } else if let closing = closing(of: text) {
                 end = text.firstRange(of: Array(closing.utf8))?.upperBound
             } else {
                 guard text.first == UInt8(ascii: "<") else { return nil }
-                let name = text.dropFirst().prefix {
-                    $0 != 0x20 && $0 != 0x3E && $0 != 0x2F && !(0x09...0x0D).contains($0)
-                }
-                let localName = name.lastIndex(of: UInt8(ascii: ":")).map { name[($0 + 1)...] } ?? name
-                return localName.elementsEqual("svg".utf8) ? .svg : nil
+                return localName(text.dropFirst()).elementsEqual("svg".utf8) ? .svg : nil
             }
-            guard let end else { return isWhole ? nil : .svg }
+            guard let end else { return mayBeSVG ? .svg : nil }
             text = text[end...]
         }
     }
 
-    /// The end of the comment or the instruction that a text starts with; `nil` if there is none.
+    private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
+
+    /// The name that a text starts with, without a prefix.
+    private static func localName(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        let name = text.prefix { !isSpace($0) && $0 != 0x3E && $0 != 0x2F && $0 != UInt8(ascii: "[") }
+        return name.lastIndex(of: UInt8(ascii: ":")).map { name[($0 + 1)...] } ?? name
+    }
+
+    /// The end of the comment or the instruction that a text starts with; `nil` if it starts with neither.
     private static func closing(of text: ArraySlice<UInt8>) -> String? {
         if text.starts(with: "<!--".utf8) { return "-->" }
         return text.starts(with: "<?".utf8) ? "?>" : nil

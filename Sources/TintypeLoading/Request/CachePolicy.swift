@@ -13,8 +13,8 @@ public enum CachePolicy: String, Sendable, Hashable, CaseIterable, Codable {
     /// stored if their source forbids that. Files are read again each time. Images of other loaders that don't speak HTTP are handled as
     /// by ``cacheFirst``.
     case http
-    /// The cached image, and then, unless it is known to be fresh, its source in the background: a later load gets the newer image. Images
-    /// are not stored if their source forbids that.
+    /// The cached image, and then, unless it is known to be fresh, its source in the background: a later load gets the newer image. As with
+    /// ``http``, images are not stored if their source forbids that, or if the method of the request isn't `GET`.
     case staleWhileRevalidate
     /// The source, with the validators of the cached image, which is shown meanwhile and remains the result if it is still current or
     /// if the source fails. ``ImageResult/freshness`` tells which. A fresh image that is `immutable` is used without asking (RFC 8246).

@@ -25,14 +25,9 @@ final class SourceFetch: Sendable {
         (self.environment, self.request, self.key, self.trace) = (environment, request, key, trace)
     }
 
-    /// True if others may use the bytes until the loads that use them have ended: if they might as well find them in the cache.
-    func keeps(_ fetched: FetchedBytes) -> Bool {
-        guard environment.mayStore(fetched.bytes.entry.response, for: request) else { return false }
-        return switch decision(for: fetched.bytes) {
-        case .use, .useAndRevalidate: true
-        case .revalidate, .fetch, .fail: false
-        }
-    }
+    /// True if others may use the bytes until the loads and the writes that use them have ended, unless HTTP forbids that. Until then nobody
+    /// asks the source again: a load may need the bytes twice.
+    func keeps(_ fetched: FetchedBytes) -> Bool { environment.mayStore(fetched.bytes.entry.response, for: request) }
 
     func run(_ job: LoadWork.Job) async throws(ImageError) -> FetchedBytes {
         var cached = key.queriesDisk ? await cachedBytes(priority: job.priority) : nil

@@ -108,6 +108,14 @@ struct ImageFormatTests {
         }
     }
 
+    @Test("The start of a long document is SVG only if its type doesn't say otherwise")
+    func longMarkup() {
+        for (type, format) in [("svg", ImageFormat.svg), ("s:svg", .svg), ("html", nil)] as [(String, ImageFormat?)] {
+            let text = "<!DOCTYPE \(type)><!-- " + String(repeating: "x", count: 100_000)
+            #expect(ImageFormat(sniffing: Data(text.utf8)) == format, "\(type)")
+        }
+    }
+
     private static let starts: [[UInt8]] = [
         Array("BM".utf8), [0, 0, 1, 0], [0, 0, 0, 24] + Array("ftyp".utf8), [0, 0, 0, 0] + Array("ftypmif1".utf8),
         Array("<?xml".utf8), Array("<!--".utf8), Array("<!DOCTYPE svg [".utf8),

@@ -33,30 +33,6 @@ struct HTTPCachingLayerTests {
         }
     }
 
-    @Test("Who comes while an image is on its way to the disk asks as if it were there", .capability("HTC-01"))
-    func pendingStore() async throws {
-        for (control, policy, asks) in [
-            ("no-cache", CachePolicy.http, true), ("max-age=10", .http, false), ("max-age=10", .revalidate, true),
-            ("no-cache", .cacheFirst, false),
-        ] {
-            let loader = GatedLoader { _ in
-                var loaded = LoadedData.dot(validators: CacheValidators(entityTag: "\"1\""))
-                loaded.statusCode = 200
-                loaded.headers["cache-control"] = control
-                return .success(loaded)
-            }
-            let disk = GatedDisk()
-            let manager = ImageManager(
-                cache: ImageCache(memory: MemoryCache(), disk: disk), loader: loader, coders: ImageCoders([DotCoder()]))
-            var request = ImageRequest(url, cachePolicy: policy)
-            request.cache.query = .disk
-            for _ in 0..<2 { _ = try await manager.load(request) }
-            #expect(loader.calls.count == (asks ? 2 : 1), "\(control), \(policy)")
-            disk.gate.open()
-            await manager.flush()
-        }
-    }
-
     @Test(
         "An image of a loader without HTTP is used from every layer alike, whatever its validators",
         .capability("HTC-01"))
