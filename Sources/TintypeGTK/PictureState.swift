@@ -150,7 +150,9 @@ internal import Tintype
 
     private func motionChanged() {
         guard playback.isAutomatic else { return }
-        for slotPaintable in slotPaintables { slotPaintable.reduceMotion(reducesMotion) }
+        for player in slotPaintables.flatMap(\.players) where player.isPlaying || !reducesMotion {
+            player.isStilled = reducesMotion
+        }
     }
 
     func player(in slot: ImageSlot) -> AnimatedImagePlayer? { content(slot)?.player }

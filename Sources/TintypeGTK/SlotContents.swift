@@ -79,12 +79,6 @@ internal import TintypeDisplay
         self.player = player
     }
 
-    /// Pauses an animation that plays, and lets it go on where nothing else has paused it.
-    func reduceMotion(_ reducesMotion: Bool) {
-        guard let player, player.isPlaying || !reducesMotion else { return }
-        player.isStilled = reducesMotion
-    }
-
     /// Leaves the player to the program, which may have kept it.
     private func releasePlayer() {
         guard let player = player.take() else { return }

@@ -54,7 +54,6 @@ internal import TintypeDisplay
 
     /// All animations of the slots.
     var players: [AnimatedImagePlayer] { contents.values.compactMap(\.player) }
-    func reduceMotion(_ reducesMotion: Bool) { for content in contents.values { content.reduceMotion(reducesMotion) } }
 
     func removeAll() {
         let old = contents

@@ -34,14 +34,17 @@ package struct InputFile: ~Copyable {
         if path != "-" { _ = fcntl(descriptor, F_SETFL, 0) }
     }
 
-    /// Waits until a stream has bytes or has ended, or until the command is canceled. A pipe has neither before somebody has opened it to
-    /// write.
-    private func waitForBytes() throws(ImageError) {
+    /// Waits until a stream has bytes or has ended, and checks now and then for cancellation. A pipe has neither before somebody has opened
+    /// it to write.
+    /// - Throws: ``ImageError/Code/cancelled``
+    package static func waitForBytes(
+        of descriptor: Int32, isCancelled: () -> Bool = { Task.isCancelled }
+    ) throws(ImageError) {
         var event = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         while true {
             let count = poll(&event, 1, 100)
             if count > 0 || count < 0 && errno != EINTR { return }
-            if Task.isCancelled { throw ImageError(.cancelled, stage: .load, reason: "the command was canceled") }
+            if isCancelled() { throw ImageError(.cancelled, stage: .load, reason: "the command was canceled") }
         }
     }
 
@@ -51,7 +54,7 @@ package struct InputFile: ~Copyable {
     package mutating func read(upTo count: Int) throws(ImageError) {
         let block = 1 << 20
         while data.count < count, !isAtEnd {
-            if length == nil { try waitForBytes() }
+            if length == nil { try Self.waitForBytes(of: descriptor) }
             let old = data.count
             let wanted = min(block, count - old)
             data.count = old + wanted

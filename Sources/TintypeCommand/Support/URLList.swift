@@ -1,3 +1,4 @@
+internal import CommandSupport
 internal import FoundationEssentials
 internal import Glibc
 internal import TintypeLoading
@@ -105,10 +106,7 @@ final class URLList: Sendable {
     /// Waits for more bytes, and checks now and then for cancellation.
     private func fill(_ isCancelled: () -> Bool) throws(ImageError) {
         guard let descriptor else { return }
-        var event = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        while poll(&event, 1, 100) == 0 {
-            if isCancelled() { throw ImageError(.cancelled, stage: .request, reason: "cancelled") }
-        }
+        try InputFile.waitForBytes(of: descriptor, isCancelled: isCancelled)
         var problem: Int32?
         let chunk = [UInt8](unsafeUninitializedCapacity: 1 << 16) { buffer, count in
             let result = read(descriptor, buffer.baseAddress, buffer.count)
