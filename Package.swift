@@ -292,6 +292,13 @@ let package = Package(
                 .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
             ],
             swiftSettings: settings),
+        // The code of the documentation, which sees what a user's does.
+        .testTarget(
+            name: "SnippetTests",
+            dependencies: [
+                "Tintype", "TintypeTesting", "TestSupport", .product(name: "Logging", package: "swift-log"),
+            ],
+            packageAccess: false, swiftSettings: settings),
         .testTarget(
             name: "TintypeCommandTests",
             dependencies: ["TintypeCommand", "TintypeDemo", "CommandSupport", "TintypeTesting", "TestSupport"],

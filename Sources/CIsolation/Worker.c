@@ -236,8 +236,12 @@ __attribute__((no_sanitize("address", "thread"))) static int begin(void *argumen
         unsigned long flags;
         void *restorer;
         uint64_t mask;
-    } standard = {0};
+    } standard = {0}, ignored = {.handler = (void *)SIG_IGN};
     for (int number = 1; number <= 64; number++) CALL(rt_sigaction, number, &standard, NULL, sizeof standard.mask);
+    // A manager of services asks all of its processes to end. The program decides when: it may finish its loads first.
+    CALL(rt_sigaction, SIGTERM, &ignored, NULL, sizeof ignored.mask);
+    CALL(rt_sigaction, SIGHUP, &ignored, NULL, sizeof ignored.mask);
+    CALL(rt_sigaction, SIGINT, &ignored, NULL, sizeof ignored.mask);
     CALL(rt_sigprocmask, SIG_SETMASK, &standard.mask, NULL, sizeof standard.mask);
     // A group of its own: Ctrl-C in a terminal is for the program, which ends its workers.
     CALL(setpgid, 0, 0);

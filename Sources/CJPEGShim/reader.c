@@ -55,6 +55,8 @@ static void fail(j_common_ptr common) {
         case JERR_ARITH_NOTIMPL:
         case JERR_BAD_PRECISION:
         case JERR_CONVERSION_NOTIMPL:
+        case JERR_FRACT_SAMPLE_NOTIMPL:
+        case JERR_CCIR601_NOTIMPL:
             reader->status = TINTYPE_JPEG_UNSUPPORTED;
             break;
         default:

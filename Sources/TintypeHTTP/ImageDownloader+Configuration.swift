@@ -15,7 +15,7 @@ extension ImageDownloader {
         public var newestFirst: Bool
         /// The longest time without any data: while connecting, before the response, and between two pieces of it.
         ///
-        /// Zero or less means 15 s. The time that closures of the program take doesn't count.
+        /// Zero or less means 15 s, the default. The time that closures of the program take doesn't count.
         public var timeout: Duration
         /// The longest time that an attempt to transfer may take, not counting the wait for its turn; `nil`, the default, for no limit.
         public var totalTimeout: Duration?
@@ -24,9 +24,9 @@ extension ImageDownloader {
         /// They replace the ``defaultHeaders`` of the same name, and an empty value removes a default. A redirect to another origin takes
         /// only fields along that are harmless there, such as `Accept` and `User-Agent`; use ``headerProvider`` to send others.
         public var headers: [String: String]
-        /// The largest body that is accepted, after decompression.
+        /// The largest body that is accepted, after decompression; 200 MB by default.
         public var maximumBytes: ByteCount
-        /// The largest number of redirects that are followed.
+        /// The largest number of redirects that are followed; 5 by default.
         public var maximumRedirects: Int
         /// The status codes of responses that hold an image; `nil` accepts every status.
         public var acceptableStatusCodes: Set<Int>?

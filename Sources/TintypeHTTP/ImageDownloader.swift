@@ -159,7 +159,7 @@ public final class ImageDownloader: ImageLoading, Sendable {
     ///   ``ImageError/Code/connectionLost``, ``ImageError/Code/timedOut``, ``ImageError/Code/badRedirect``,
     ///   ``ImageError/Code/badStatus``, ``ImageError/Code/badContentType``, ``ImageError/Code/badResponse``,
     ///   ``ImageError/Code/emptyBody``, ``ImageError/Code/incompleteBody``,
-    ///   ``ImageError/Code/bodyTooLarge``, ``ImageError/Code/outOfMemory``, and ``ImageError/Code/loadingDisallowed`` after
+    ///   ``ImageError/Code/bodyTooLarge``, ``ImageError/Code/hostUnavailable`` with a circuit breaker, ``ImageError/Code/outOfMemory``, and ``ImageError/Code/loadingDisallowed`` after
     ///   ``shutdown(cancelsLoads:)``.
     public func load(_ request: LoadRequest) async throws(ImageError) -> LoadedData {
         do throws(ImageError) {

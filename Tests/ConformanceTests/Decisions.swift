@@ -23,7 +23,7 @@ enum Decision: Sendable {
     case error
 
     static let table: [String: Set<Decision>] = [
-        // The logical screen is the size, and what lies beyond it is cut off.
+        // The logical screen with the first frame is the size, and what later frames have beyond it is cut off.
         "gif-wuffs/frame-out-of-bounds.gif": [.size],
         // A second GIF behind the first is not part of it.
         "gif-pillow/test_extents_transparency.gif": [.size],

@@ -71,10 +71,11 @@ struct DiskCacheSafetyTests: DiskCacheSuite {
     func foreignEntries() async throws {
         let name = "entries/ab/\(EntryName(key(1)).text)"
         try directory.write(Data("precious".utf8), to: "cache/\(name)")
+        try directory.write(Data("x".utf8), to: "cache/entries/readme")
         let cache = DiskCache.temporary(path)
         let error = await #expect(throws: ImageError.self) { try await cache.put(someBytes(1), "a") }
         #expect(error?.code == .cacheUnavailable && error?.reason.contains("another program") == true)
-        try await cache.removeAll()
+        await #expect(throws: ImageError.self) { try await cache.removeAll() }
         _ = try? await cache.removeExpired()
         #expect(FileManager.default.contents(atPath: "\(path)/\(name)") == Data("precious".utf8))
     }
@@ -326,6 +327,22 @@ struct DiskCacheSafetyTests: DiskCacheSuite {
         for file in files { try directory.write(Data("x".utf8), to: "cache/\(file)") }
         try await cache.removeAll()
         #expect(try contents(of: EntryName(key(7)).text) == [Data("x".utf8), Data("x".utf8)])
+        #expect(await cache.usage() == CacheUsage())
+    }
+
+    @Test("A cache whose mark was removed goes on, in the process and in the next", arguments: [true, false])
+    func removedMark(isSameProcess: Bool) async throws {
+        var cache = DiskCache.temporary(path)
+        try await fill(cache, 0..<30)
+        await cache.flush()
+        try FileManager.default.removeItem(atPath: "\(path)/\(DiskStore.marker)")
+        if !isSameProcess { cache = DiskCache.temporary(path) }
+        // Some are in new folders.
+        try await fill(cache, 30..<60)
+        #expect(try await cache.remove(key(0)))
+        #expect(await cache.entry(forKey: key(0)) == nil)
+        #expect(await cache.usage().entries == 59)
+        try await cache.removeAll()
         #expect(await cache.usage() == CacheUsage())
     }
 

@@ -159,6 +159,8 @@ struct DownloadTests {
         let signing = ImageDownloader(
             .init(requestModifier: { request in
                 guard request.url.path() != "/no" else { throw Denied() }
+                // Something else that the closure waited for was canceled.
+                guard request.url.path() != "/late" else { throw CancellationError() }
                 request.url.append(queryItems: [URLQueryItem(name: "signature", value: "1")])
                 request.headers["X-Token"] = "t"
                 request.method = "POST"
@@ -170,6 +172,7 @@ struct DownloadTests {
         #expect(server.requests[0].body == Data("body".utf8))
         let error = try await failure(signing, LoadRequest(url: server.url("/no")))
         #expect(error.code == .badRequest && error.underlying is Denied)
+        #expect(try await failure(signing, LoadRequest(url: server.url("/late"))).code == .badRequest)
         #expect(server.requestCount() == 1)
     }
 

@@ -136,6 +136,16 @@ struct HostTests {
         }
     }
 
+    @Test("A worker that is asked to end goes on as long as its program", .capability("ISO-06"))
+    func askedToEnd() throws {
+        let bench = IsolatedBench()
+        _ = try bench.decode("good")
+        let processes = bench.pool.idleProcesses
+        for signal in [SIGTERM, SIGHUP, SIGINT] { kill(try #require(processes.first), signal) }
+        #expect(try bench.decode("good").size == PixelSize(width: 3, height: 2))
+        #expect(bench.pool.idleProcesses == processes)
+    }
+
     @Test("Workers end with their program, even one that is killed", .capability("ISO-06"))
     func endOfProgram() async throws {
         let result = await #expect(processExitsWith: .signal(SIGKILL), observing: [\.standardOutputContent]) {

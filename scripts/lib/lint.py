@@ -301,7 +301,7 @@ VIOLATIONS = {
     },
     "snippet": {
         "README.md": "<!-- snippet: one -->\n```swift\nlet drifted = true\n```\n<!-- snippet: one -->\nNo code.\n",
-        "Tests/TintypeTests/Snippets/A.swift": "// snippet: one\nlet value = true\n// snippet.end\n",
+        "Tests/SnippetTests/A.swift": "// snippet: one\nlet value = true\n// snippet.end\n",
     },
 }
 

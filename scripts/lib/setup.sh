@@ -23,7 +23,7 @@ tintype_formats=AVIF,HEIF,JXL,TIFF,SVG,PDF,RAW
 tintype_all=(--traits "HTTP,$tintype_formats")
 # The targets of tests, in the order in which they run; those of the core at the same time.
 tintype_core_tests='TintypeImagesTests|TintypeCachingTests|TintypeLoadingTests|TintypeDisplayTests'
-tintype_test_targets=("$tintype_core_tests" TintypeCodecsTests TintypeHTTPTests TintypeTests TintypeIsolationTests TintypeCommandTests)
+tintype_test_targets=("$tintype_core_tests" TintypeCodecsTests TintypeHTTPTests TintypeTests SnippetTests TintypeIsolationTests TintypeCommandTests)
 # How the widgets are built: with all formats, and without HTTP, whose build takes several minutes.
 tintype_gtk=(--disable-default-traits --traits "GTK,$tintype_formats" --scratch-path .build-gtk)
 # CI builds everything from nothing, for which whole modules take a fifth less time. It reads no backtraces with line numbers, and saves the

@@ -10,7 +10,7 @@ manifest, says `<!-- no snippet: REASON -->`. A block of a doc comment in Source
 import pathlib
 import re
 
-FOLDERS = ["Tests/TintypeTests/Snippets", "Tests/TintypeGTKTests", "Examples/FirstWindow", "Examples/PictureBrowser",
+FOLDERS = ["Tests/SnippetTests", "Tests/TintypeGTKTests", "Examples/FirstWindow", "Examples/PictureBrowser",
            "Examples/ThumbnailServer"]
 ARTICLES = re.compile(r"^(README\.md|CONTRIBUTING\.md|Documentation/.*\.md|Sources/.*\.docc/.*\.md)$")
 

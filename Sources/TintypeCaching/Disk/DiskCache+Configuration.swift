@@ -9,17 +9,17 @@ extension DiskCache {
         ///
         /// It must belong to the user, and other users must not be able to write to it; otherwise it is only read.
         public var directory: String
-        /// The space that files may take on the disk, in whole blocks of 4 KB.
+        /// The space that files may take on the disk, in whole blocks of 4 KB; 1 GB by default.
         ///
         /// One process holds it after every store. Several that store at the same time may exceed it by a few percent.
         public var capacity: ByteCount
-        /// The maximum age of an entry; `nil` for any age, and zero for entries that every sweep removes.
+        /// The maximum age of an entry, 7 days by default; `nil` for any age, and zero for entries that every sweep removes.
         public var maximumAge: Duration?
-        /// The event from which the age is counted.
+        /// The event from which the age is counted; the last access by default.
         public var expiry: Expiry
         /// The most entries; `nil` for any number.
         public var maximumCount: Int?
-        /// The space to leave free on the volume: older entries are evicted, and if that does not suffice nothing is stored.
+        /// The space to leave free on the volume, 100 MB by default: older entries are evicted, and if that does not suffice nothing is stored.
         public var minimumFreeSpace: ByteCount
         /// The transformation of encoded images on their way to the disk and back, such as encryption; `nil`, the default, for none.
         /// A change has no effect on an existing cache.

@@ -7,7 +7,7 @@ internal import Synchronization
 ///
 /// This file has the directory, and storing; the other ones have reading, removing, and making room.
 final class DiskStore: Sendable {
-    /// Names the folder of entries as this cache's. A folder without it belongs to another program.
+    /// Names the folder of entries as this cache's, whatever else is in it.
     static let marker = "entries/.tintype"
 
     let path: String
@@ -59,12 +59,14 @@ final class DiskStore: Sendable {
         }
     }
 
-    /// The directory for removals; `nil` if it is certainly no cache.
+    /// The directory for removals; `nil` if it has no entries.
+    /// - Throws: ``ImageError/Code/cacheUnavailable``
     func directoryForRemoving() throws(ImageError) -> OpenDirectory? {
         guard let directory = try existingDirectory() else { return nil }
         do throws(FileError) {
-            guard try directory.exists(Self.marker) else { return nil }
+            guard try !directory.list(EntryName.root).isEmpty else { return nil }
         } catch {
+            if error.isMissing { return nil }
             throw failure(error, .cacheUnavailable)
         }
         return try directoryForWriting()
@@ -112,13 +114,17 @@ final class DiskStore: Sendable {
         if let open = directory.withLock({ $0 }), !open.isCurrent || open.reasonAgainstWriting != nil { forget(open) }
     }
 
-    /// Makes the folder of entries, and marks it as this cache's. An empty one without the mark is one of a process that ended meanwhile.
+    /// Makes the folder of entries, and marks it as this cache's. Without the mark, which programs that clear old files may have removed, it is this
+    /// cache's if it has nothing but folders of entries.
     /// - Returns: false if it is another program's, or another process has just cleared it.
     private func makeEntriesFolder(in directory: OpenDirectory) throws(FileError) -> Bool {
         if try directory.exists(Self.marker) { return true }
         do throws(FileError) {
             try directory.makeFolder(EntryName.root)
-            if try directory.list(EntryName.root).isEmpty { try directory.write([], to: Self.marker) }
+            guard try directory.list(EntryName.root).allSatisfy({ EntryName.isFolder($0) || $0.hasPrefix(".") }) else {
+                return false
+            }
+            try directory.write([], to: Self.marker)
         } catch {
             guard error.isMissing else { throw error }
         }
@@ -216,8 +222,8 @@ final class DiskStore: Sendable {
     }
 
     func failure(_ error: FileError, _ code: ImageError.Code) -> ImageError {
-        let place = error.path == path ? "it" : error.path
-        let reason = "cannot \(error.operation) \(place): \(error.message)"
+        let place = error.path == path ? "" : " \(error.path)"
+        let reason = "cannot \(error.operation)\(place): \(error.message)"
         return failure(code, reason, cause: error.cause, underlying: error)
     }
 

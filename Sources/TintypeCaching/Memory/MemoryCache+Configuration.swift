@@ -6,7 +6,8 @@ extension MemoryCache {
         /// The bytes that remain after a purge, which starts when ``capacity`` is exceeded; `nil` for the capacity itself, so
         /// that only as many images as necessary are evicted.
         public var capacityAfterPurge: ByteCount?
-        /// The largest number of images; `nil` for no limit.
+        /// The largest number of images; `nil` for one for each 2 KB of the capacity, and 10,000 at least. What belongs to an image beside its pixels
+        /// takes about as much.
         public var maximumCount: Int?
         /// The largest image that is stored; `nil` for the capacity. Larger images are found only while another part of the
         /// program holds them.
@@ -57,7 +58,9 @@ extension MemoryCache {
 
 extension MemoryCache.Configuration {
     /// The limits of all images together.
-    var room: Room { Room(bytes: max(0, capacity.bytes), count: max(0, maximumCount ?? .max)) }
+    var room: Room {
+        Room(bytes: max(0, capacity.bytes), count: max(0, maximumCount ?? max(10_000, capacity.bytes / 2_048)))
+    }
 }
 
 extension ByteCount {

@@ -22,8 +22,9 @@ package struct StoredResponse: Sendable, Hashable, Codable {
     package static let redirectDirectives = "max-age=0, stale-while-revalidate=0, "
 
     private static let fieldNames = ["age", "cache-control", "date", "expires", "last-modified", "vary"]
-    /// The longest value that is kept. Longer lists are hostile, and replaced with the most cautious value.
-    private static let maximumLength = 4_096
+    /// The longest value that is kept, and the most names in `Vary`. Longer lists are hostile, and replaced with the most cautious value: they
+    /// would take more memory than the image.
+    private static let (maximumLength, mostVariations) = (1_024, 16)
     private static let cautiousValues = ["cache-control": "no-cache", "vary": "*"]
 
     /// - Parameters:
@@ -47,6 +48,7 @@ package struct StoredResponse: Sendable, Hashable, Codable {
             guard let value = fields[name] else { continue }
             headers[name] = value.utf8.count <= Self.maximumLength ? value : Self.cautiousValues[name] ?? ""
         }
+        if variesOn.count > Self.mostVariations { headers["vary"] = "*" }
     }
 
     private mutating func select(_ request: SelectingFields) {

@@ -23,13 +23,13 @@ struct AVIFPixels {
     ///   - orientation: The orientation of the stored frame.
     /// - Throws: ``ImageError/Code/corruptImage`` for planes that can't be shown, and ``ImageError/Code/cancelled``.
     func convert(to output: PixelSize, orientation: Orientation) throws(ImageError) -> PixelBuffer {
-        let picture = try picture()
+        let picture = try PlanarPicture(avif: image.pointee)
         let shown = PixelRect(
             x: Int(crop.x), y: Int(crop.y), size: PixelSize(width: Int(crop.width), height: Int(crop.height)))
         guard shown.maxX <= picture.size.width, shown.maxY <= picture.size.height else {
             throw .corrupt("the AVIF image is cropped to an area outside of it")
         }
-        let rows = PlanarRows(
+        let rows = try PlanarRows(
             image: picture, aperture: shown, alpha: alpha(picture.size, shown),
             isPremultiplied: hasAlpha && image.pointee.alphaPremultiplied == AVIF_TRUE, coding: coding, color: color)
         var sink = try RowSink(
@@ -39,19 +39,6 @@ struct AVIFPixels {
             try sink.commitRow()
         }
         return try sink.finish()
-    }
-
-    /// The matrices that no sums of luma and chroma undo (H.273, table 4): constant luminance, ICtCp, and reserved numbers.
-    private static let unsupportedMatrices: Set<Int> = [3, 10, 11, 13, 14]
-
-    private func picture() throws(ImageError) -> PlanarPicture {
-        let picture = try PlanarPicture(avif: image.pointee)
-        guard
-            picture.chroma == nil
-                || !Self.unsupportedMatrices.contains(coding.matrix) && coding.matrix < 15
-                    && (coding.matrix != 0 || picture.layout == .full)
-        else { throw .corrupt("the AVIF image can't be shown: its matrix \(coding.matrix) isn't supported") }
-        return picture
     }
 
     private func alpha(_ size: PixelSize, _ shown: PixelRect) -> PlanarRows.Alpha? {

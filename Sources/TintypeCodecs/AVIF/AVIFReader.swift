@@ -18,7 +18,7 @@ final class AVIFReader {
     let storedSize: PixelSize
     /// libavif keeps referring to the bytes, so they are copied: compressed, they are small.
     private let bytes: UnsafeMutableRawBufferPointer
-    /// True if the file ends within a box.
+    /// True if bytes that the header refers to are missing.
     let isTruncated: Bool
 
     /// The most that a file which is cut may make libavif reserve for the bytes that are missing.
@@ -34,7 +34,7 @@ final class AVIFReader {
         copy.copyBytes(from: data)
         let file = UnsafeRawBufferPointer(rebasing: copy[..<data.count])
         let boxes = TopLevelBoxes(file)
-        let isTruncated = boxes.isTruncated
+        let isTruncated = boxes.isTruncated(file)
         Self.shortenTimes(copy, boxes)
         guard let decoder = avifDecoderCreate() else {
             copy.deallocate()
@@ -42,7 +42,9 @@ final class AVIFReader {
         }
         decoder.pointee.codecChoice = choice.codec
         do throws(ImageError) {
-            try Self.parse(file, decoder, limits, length: boxes.length, isTruncated: isTruncated)
+            try AVIFItemCount.check(file, boxes)
+            try Self.parse(
+                file, decoder, limits, length: isTruncated ? boxes.length : file.count, isTruncated: isTruncated)
             guard let image = decoder.pointee.image else { throw .corrupt("the AVIF file has no image") }
             profile = Self.bytes(image.pointee.icc)
             coding = ColorCoding(
@@ -58,7 +60,7 @@ final class AVIFReader {
                     decoder, image, crop, profile: profile, codePoints: codePoints, tracks: Self.tracks(bytes, boxes),
                     isComplete: !isTruncated)
             }
-            info.metadata.exif = Self.bytes(image.pointee.exif, maximum: ImageMetadata.maximumBlockBytes)
+            info.metadata.exif = Self.exif(image.pointee.exif)
             info.metadata.xmp = Self.bytes(image.pointee.xmp, maximum: ImageMetadata.maximumBlockBytes)
             self.info = info
         } catch {
@@ -184,6 +186,15 @@ final class AVIFReader {
     private static func bytes(_ data: avifRWData, maximum: Int = .max) -> Data? {
         guard let start = data.data, (1...maximum).contains(data.size) else { return nil }
         return Data(bytes: start, count: data.size)
+    }
+
+    /// The Exif block. libavif takes the first four bytes for the offset of the TIFF header; where a writer stated none, the header was lost.
+    /// Then the place of the first directory comes first, which is 8 as a rule, and shows the byte order.
+    private static func exif(_ data: avifRWData) -> Data? {
+        guard let item = Self.bytes(data, maximum: ImageMetadata.maximumBlockBytes) else { return nil }
+        if item.starts(with: [8, 0, 0, 0]) { return Data("II*\0".utf8) + item }
+        if item.starts(with: [0, 0, 0, 8]) { return Data("MM\0*".utf8) + item }
+        return item.exifBlock
     }
 
     // MARK: Pixels

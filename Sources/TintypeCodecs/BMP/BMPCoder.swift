@@ -4,7 +4,8 @@ public import TintypeImages
 /// Reads and writes Windows and OS/2 bitmaps.
 ///
 /// Reads 1 to 32 bits per pixel, palettes, bit fields with alpha, both directions, run lengths of 4 and 8 bits, and whole JPEG
-/// and PNG files instead of pixels. Pixels of 32 bits without bit fields are opaque, as in Windows.
+/// and PNG files instead of pixels. Pixels of 32 bits without bit fields are opaque, as in Windows, and so are those whose
+/// alpha is 0 everywhere.
 public struct BMPCoder: ImageCoder {
     /// Creates a coder.
     public init() {}
@@ -14,7 +15,13 @@ public struct BMPCoder: ImageCoder {
 
     public func info(of data: Data, context: ProcessingContext) throws(ImageError) -> ImageInfo {
         let header = try header(of: data)
-        guard header.compression == .file else { return header.info }
+        guard header.compression == .file else {
+            var info = header.info
+            if header.compression == .none {
+                info.hasAlpha = try data.withBytes { bytes throws(ImageError) in header.showsAlpha(bytes) }
+            }
+            return info
+        }
         var info = try Self.embedded.info(of: data.dropFirst(header.pixels), context: context)
         info.format = .bmp
         return info

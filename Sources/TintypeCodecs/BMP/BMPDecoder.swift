@@ -7,16 +7,15 @@ struct BMPDecoder {
     let options: DecodeOptions
     let context: ProcessingContext
 
-    /// - Parameter keepsAlpha: true to use the alpha of the pixels; false if all are opaque.
     /// - Returns: the pixels, true if some are missing, and true if some may be transparent.
     func decode(
-        to output: PixelSize, keepsAlpha: Bool = true
+        to output: PixelSize
     ) throws(ImageError) -> (PixelBuffer, isPartial: Bool, hasAlpha: Bool) {
-        header.compression == .none ? try plain(to: output, keepsAlpha: keepsAlpha) : try runLengths(to: output)
+        header.compression == .none ? try plain(to: output) : try runLengths(to: output)
     }
 
     private func plain(
-        to output: PixelSize, keepsAlpha: Bool
+        to output: PixelSize
     ) throws(ImageError) -> (PixelBuffer, isPartial: Bool, hasAlpha: Bool) {
         let (rowBytes, height) = (header.bytesPerRow, header.size.height)
         // Writers leave the padding of the last row out.
@@ -24,6 +23,7 @@ struct BMPDecoder {
         let there = max(0, bytes.count - header.pixels)
         let rows = there >= rowBytes * (height - 1) + lastRow ? height : there / rowBytes
         if rows < height { try allowPartial("the BMP ends after \(rows) of \(height) rows") }
+        let keepsAlpha = header.showsAlpha(bytes)
         let converter = BMPRows(header, keepsAlpha: keepsAlpha)
         var sink = try RowSink(stored: header.size, output: output, context: context)
         for y in 0..<height {
@@ -38,7 +38,7 @@ struct BMPDecoder {
             }
             try sink.commitRow()
         }
-        return (try sink.finish(), rows < height, rows < height || keepsAlpha && header.hasAlpha)
+        return (try sink.finish(), rows < height, rows < height || keepsAlpha)
     }
 
     private func runLengths(

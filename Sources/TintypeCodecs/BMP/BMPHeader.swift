@@ -69,8 +69,8 @@ struct BMPHeader {
         // Some writers forget the palette when they state where the pixels start.
         if count > 0, let place = stated, place < reader.offset + entry { stated = nil }
         palette = Self.palette(&reader, count: count, entry: entry, end: stated ?? bytes.count)
-        // An icon's pixels follow its palette.
-        pixels = stated ?? reader.offset
+        // An icon's pixels follow its palette, and no file's pixels begin within its header, as some writers state.
+        pixels = max(stated ?? 0, reader.offset)
     }
 
     private static func layout(
@@ -117,6 +117,24 @@ struct BMPHeader {
 }
 
 extension BMPHeader {
+    /// True if the alpha of the pixels counts, which is so if it shows any of them. Photoshop and others state bits for an alpha that they leave at 0.
+    /// - Complexity: O(transparent pixels before the first other one)
+    func showsAlpha(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard hasAlpha, compression == .none else { return false }
+        let step = bitsPerPixel / 8
+        let rows = min(size.height, max(0, bytes.count - pixels) / bytesPerRow + 1)
+        return (0..<rows).contains { y in
+            let start = pixels + y * bytesPerRow
+            return stride(from: start, through: min(start + size.width * step, bytes.count) - step, by: step).contains {
+                let pixel =
+                    step == 2
+                    ? UInt32(bytes.loadUnaligned(fromByteOffset: $0, as: UInt16.self).littleEndian)
+                    : bytes.loadUnaligned(fromByteOffset: $0, as: UInt32.self).littleEndian
+                return pixel & masks.w != 0
+            }
+        }
+    }
+
     var info: ImageInfo {
         let bits = (0..<4).map { masks[$0].nonzeroBitCount }.max() ?? 0
         return ImageInfo(

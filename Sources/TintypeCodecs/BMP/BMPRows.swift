@@ -30,7 +30,7 @@ struct BMPRows {
     /// - Parameter keepsAlpha: true to use the alpha of the pixels; false if all are opaque.
     init(_ header: BMPHeader, keepsAlpha: Bool) {
         self.header = header
-        self.keepsAlpha = keepsAlpha && header.hasAlpha
+        self.keepsAlpha = keepsAlpha
         channels = (0..<4).map { Channel(header.masks[$0]) }
     }
 

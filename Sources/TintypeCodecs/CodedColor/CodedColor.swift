@@ -40,7 +40,7 @@ struct CodedColor {
         let source = profile ?? (isHighDynamicRange ? nil : codePoints.profile)
         let working = format == .rgba8 && bitsPerComponent > 8 ? .rgba16 : format
         conversion = source.flatMap {
-            ColorConversion(profile: $0, source: isGray ? .gray : .rgb, format: working)
+            RecentConversions.conversion(of: $0, isGray ? .gray : .rgb, working)
         }
     }
 

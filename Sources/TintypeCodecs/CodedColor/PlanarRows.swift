@@ -25,10 +25,14 @@ struct PlanarRows: ~Copyable {
     ///   - isPremultiplied: Whether colors are multiplied by alpha in the file.
     ///   - coding: The meaning of the picture's numbers.
     ///   - color: The treatment of the picture's colors.
+    /// - Throws: ``ImageError/Code/corruptImage`` for a matrix that can't be undone.
     init(
         image: PlanarPicture, aperture: PixelRect, alpha: Alpha?, isPremultiplied: Bool, coding: ColorCoding,
         color: CodedColor
-    ) {
+    ) throws(ImageError) {
+        guard image.chroma == nil || YCbCrMatrix.isSupported(coding.matrix, image.layout) else {
+            throw .corrupt("the image can't be shown: its matrix \(coding.matrix) isn't supported")
+        }
         // A gray picture has no chroma, even if it states a matrix; without a matrix, chroma would be its red and blue.
         var coding = coding
         if image.chroma == nil, coding.matrix == 0 { coding.matrix = 2 }

@@ -16,6 +16,14 @@ struct YCbCrMatrix {
     static let chromaBits: Int32 = 4
     static let bits: Int32 = 16
 
+    /// Returns true if sums of luma and chroma undo a matrix of H.273, table 4.
+    ///
+    /// They don't undo constant luminance (10, 13) and ICtCp (14). Images with SMPTE ST 2085 (11) aren't known, and other numbers are
+    /// reserved. Pixels can't share red, green, and blue themselves (0).
+    static func isSupported(_ matrix: Int, _ layout: PlanarPicture.Chroma) -> Bool {
+        matrix == 0 ? layout == .full : [1, 2, 4, 5, 6, 7, 8, 9, 12].contains(matrix)
+    }
+
     /// - Parameter bits: of luma and chroma, 8...12; red, green and blue will have as many.
     init(_ coding: ColorCoding, bits: Int) {
         let last = Double(1 << bits - 1)
@@ -61,7 +69,7 @@ struct YCbCrMatrix {
         case 1: return (0.2126, 0.0722)
         case 4: return (0.30, 0.11)
         case 7: return (0.212, 0.087)
-        case 9, 10: return (0.2627, 0.0593)
+        case 9: return (0.2627, 0.0593)
         case 12:
             let toXYZ = coding.codePoints.chromaticities.toXYZ
             return (toXYZ.columns.0.y, toXYZ.columns.2.y)

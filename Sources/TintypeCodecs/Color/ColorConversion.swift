@@ -4,11 +4,12 @@ internal import TintypeImages
 
 /// Converts pixels from the color space of an embedded ICC profile to sRGB with LittleCMS, relative colorimetric.
 ///
-/// Every decode makes its own, with a LittleCMS context of its own and without LittleCMS's cache of a pixel, so that threads
-/// share nothing.
-final class ColorConversion {
+/// Decodes share them: see ``RecentConversions``.
+///
+/// Sendable: nothing changes after the initializer, as LittleCMS's transforms without its cache of a pixel don't (lcms2.h, `cmsFLAGS_NOCACHE`).
+final class ColorConversion: @unchecked Sendable {
     /// The meaning of the numbers in a file's pixels.
-    enum Source {
+    enum Source: Equatable {
         /// RGBA; for `gray`, red, green and blue are equal, and a gray profile applies.
         case rgb, gray
         /// Ink from 0 to 255, or inverted, as Adobe writes JPEG.

@@ -29,7 +29,7 @@ struct DecodedColor {
             (conversion, space) = (nil, kept)
         } else {
             let working = format == .rgba8 && bitsPerComponent > 8 ? .rgba16 : format
-            (conversion, space) = (ColorConversion(profile: profile, source: source, format: working), .sRGB)
+            (conversion, space) = (RecentConversions.conversion(of: profile, source, working), .sRGB)
         }
     }
 }

@@ -22,7 +22,7 @@ struct GIFBlocks: Sendable, Equatable {
         var isComplete: Bool
     }
 
-    /// The logical screen; of a file that leaves it empty, the first frame's size.
+    /// The logical screen, and all of the first frame: writers state screens that are too small, or none, which browsers enlarge alike.
     var screen: PixelSize
     var palette: Range<Int>?
     /// The number of times that the animation is played according to the first extension, 0 to repeat it forever; `nil` without
@@ -54,7 +54,11 @@ struct GIFBlocks: Sendable, Equatable {
         } catch ImageError.Code.truncatedImage {
             isTruncated = true
         }
-        if screen.isEmpty, let first = frames.first { screen = first.rect.size }
+        if let first = frames.first?.rect, !first.size.isEmpty {
+            screen = PixelSize(
+                width: max(screen.width, first.x + first.size.width),
+                height: max(screen.height, first.y + first.size.height))
+        }
         if frames.isEmpty {
             if hasTrailer { throw .corrupt("the GIF ends before its first frame") }
             guard !screen.isEmpty else { throw .truncated("the bytes end before the size of the GIF is known") }

@@ -3,8 +3,8 @@ public import TintypeImages
 
 /// Reads and writes GIF, still and animated.
 ///
-/// Frames are drawn as in browsers: a cleared area becomes transparent, and frames are clipped to the logical screen. An
-/// animation without a loop extension plays once. A delay under 11 ms counts as 100 ms.
+/// Frames are drawn as in browsers: a cleared area becomes transparent, and frames are clipped to the logical screen, which
+/// the first frame may enlarge. An animation without a loop extension plays once. A delay under 11 ms counts as 100 ms.
 public struct GIFCoder: AnimatedImageCoder, ProgressiveImageCoder {
     /// Creates a coder.
     public init() {}

@@ -11,7 +11,8 @@ public import TintypeImages
 ///   in several ways, are converted to sRGB. They have 8 bits if some of their images are in PQ or HLG, and some aren't. Of an image with a
 ///   gain map, the image in standard range is read, unless ``DecodeOptions/decodeToHDR`` applies the map.
 /// - Grids are decoded row by row of tiles, so that a thumbnail never holds the whole picture. Tiles are decoded on several processors.
-/// - An embedded thumbnail is used if it has the proportions of the image and is at least as large as the requested size.
+/// - An embedded thumbnail is used if it has the proportions of the image, is at least as large as the requested size, and states the
+///   colors of the image, or none. libheif's thumbnails of high dynamic range state others, and aren't used.
 /// - PQ and HLG are tone-mapped to sRGB unless the options keep the source's color space or high dynamic range. With
 ///   ``DecodeOptions/decodeToHDR``, 10 and 12 bits of still images are preserved; sequences always have 8.
 /// - A sequence of HEVC pictures (the tracks of a `moov` box; files named `.heics`) is read with libde265, including

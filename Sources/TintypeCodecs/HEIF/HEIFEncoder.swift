@@ -8,7 +8,14 @@ struct HEIFEncoder {
     static let maximumSide = 16_384
 
     /// The long side of the thumbnail.
-    private static let thumbnailSide: Int32 = 320
+    private static let thumbnailSide = 320
+
+    /// libheif refuses to make a thumbnail of an image that is no larger, and crashes where its short side would have less than 2 pixels.
+    private var hasThumbnail: Bool {
+        let (width, height) = (source.pixels.width, source.pixels.height)
+        let (long, short) = (max(width, height), min(width, height))
+        return options.embedsThumbnail && long > Self.thumbnailSide && short * Self.thumbnailSide / long >= 2
+    }
 
     /// The preset of x265 that takes a third of the time of its default, for slightly larger files.
     private static let preset = "veryfast"
@@ -76,11 +83,11 @@ struct HEIFEncoder {
         guard let handle = created else { throw job.failure("libheif wrote no image") }
         defer { heif_image_handle_release(handle) }
         try addMetadata(context, handle)
-        if options.embedsThumbnail {
+        if hasThumbnail {
             var thumbnail: OpaquePointer?
             try check(
                 heif_context_encode_thumbnail(
-                    context, image, handle, encoder, settings, Self.thumbnailSide, &thumbnail))
+                    context, image, handle, encoder, settings, Int32(Self.thumbnailSide), &thumbnail))
             if let thumbnail { heif_image_handle_release(thumbnail) }
         }
         var data = Data()

@@ -75,6 +75,9 @@ extension HEIFPlan {
         }
     }
 
+    /// The pixels as shown or as coded, whichever are more: the margin of a thin picture is most of it.
+    var mostPixels: Int { max(size.pixelCount, decodedPixels) }
+
     /// The pixels of all coded pictures.
     var decodedPixels: Int {
         switch content {

@@ -51,14 +51,14 @@ struct HEIFPlanner {
     mutating func image(_ id: Int) throws(ImageError) -> ItemImage {
         let plan = try plan(id)
         let (alpha, isPremultiplied): (HEIFPlan, Bool)
-        if let item = transparency(of: id) {
-            (alpha, isPremultiplied) = (try self.plan(item), table.references("prem", from: id).contains(item))
+        if let own = table.transparency(of: id) {
+            (alpha, isPremultiplied) = (try self.plan(own.item), own.isPremultiplied)
         } else if let tiles = try transparencyOfTiles(plan) {
             (alpha, isPremultiplied) = tiles
         } else {
             return ItemImage(id, plan, alpha: nil, isPremultiplied: false)
         }
-        guard max(alpha.size.pixelCount, alpha.decodedPixels) <= plan.size.pixelCount * 4 + Self.freeAlpha else {
+        guard alpha.mostPixels <= plan.mostPixels * 4 + Self.freeAlpha else {
             throw ImageError(
                 .limitExceeded, stage: .decode,
                 reason: "the transparency of the HEIF image has \(alpha.decodedPixels) pixels, the image \(plan.size)")
@@ -66,30 +66,23 @@ struct HEIFPlanner {
         return ItemImage(id, plan, alpha: alpha, isPremultiplied: isPremultiplied)
     }
 
-    /// The item of an image's transparency.
-    private func transparency(of id: Int) -> Int? {
-        table.items(referringTo: id, by: "auxl").first {
-            $0.auxiliaryType.map(MediaTrack.alphaTypes.contains) ?? false
-        }?.id
-    }
-
     /// The transparency of a grid whose tiles each have transparency, as a grid.
     private mutating func transparencyOfTiles(
         _ plan: HEIFPlan
     ) throws(ImageError) -> (plan: HEIFPlan, isPremultiplied: Bool)? {
         guard case .grid(var grid) = plan.content else { return nil }
-        let (colors, items) = (grid.tiles.map(\.item), grid.tiles.compactMap { transparency(of: $0.item) })
-        guard !items.isEmpty, let tiles = try plainTiles(items) else { return nil }
+        let parts = grid.tiles.compactMap { table.transparency(of: $0.item) }
+        guard let first = parts.first, let tiles = try plainTiles(parts.map(\.item)) else { return nil }
         grid.tiles = tiles
         let alpha = HEIFPlan(
-            item: items[0], content: .grid(grid), size: plan.size, view: plan.view, color: try StatedColor([]),
+            item: first.item, content: .grid(grid), size: plan.size, view: plan.view, color: try StatedColor([]),
             bits: tiles[0].bits, isGray: tiles[0].layout == .none)
-        return (alpha, table.references("prem", from: colors[0]).contains(items[0]))
+        return (alpha, first.isPremultiplied)
     }
 
     private mutating func newPlan(_ id: Int) throws(ImageError) -> HEIFPlan {
         let item = try table.item(id)
-        try Self.checkEssentialProperties(item)
+        try item.checkEssentialProperties()
         var plan =
             switch item.type {
             case "grid": try grid(item)
@@ -106,7 +99,7 @@ struct HEIFPlanner {
         for property in item.properties { try plan.view.apply(property.box) }
         let color = try color(of: item)
         // On a canvas, which is sRGB, each image has its own colors.
-        if !color.isEmpty, item.type != "tmap", !plan.isComposed { plan.color = color }
+        if item.type != "tmap", !plan.isComposed { plan.color = plan.color.replacingColors(by: color) }
         try Self.checkProportions(decoded: plan.largestPicture, shown: plan.view.aperture.size)
         return plan
     }
@@ -144,15 +137,20 @@ struct HEIFPlanner {
             color: try StatedColor([]), bits: coded.bits, isGray: coded.layout == .none)
     }
 
-    private mutating func picture(_ item: ItemTable.Item) throws(ImageError) -> HEIFCodedItem {
+    /// Counts a picture that is to be decoded: its bytes, and its configuration, which is read anew for each picture. Pictures that share
+    /// them make a small file cost as much as a large one.
+    private mutating func charge(pictureOf item: ItemTable.Item) throws(ImageError) {
         let bytes = table.claimedBytes(of: item.id).item
         guard bytes > 0 else { throw .corrupt("item \(item.id) of the HEIF file has no bytes") }
-        // Pictures that share their bytes make a small file cost as much as a large one.
-        try charge(bytes)
+        try charge(bytes + (item.first(item.type == "av01" ? "av1C" : "hvcC")?.contents.count ?? 0))
         picturesLeft -= 1
         guard picturesLeft >= 0 else {
             throw ImageError(.limitExceeded, stage: .decode, reason: "the HEIF file has too many pictures")
         }
+    }
+
+    private mutating func picture(_ item: ItemTable.Item) throws(ImageError) -> HEIFCodedItem {
+        try charge(pictureOf: item)
         let picture =
             switch item.type {
             case "hvc1", "hev1": try hevc(item)
@@ -271,7 +269,7 @@ struct HEIFPlanner {
 
     /// True if none of the tiles has transparency, or all have it in the tiles' size, so that it makes a grid too.
     private mutating func haveEvenTransparency(_ tiles: [HEIFCodedItem]) throws(ImageError) -> Bool {
-        let items = tiles.compactMap { transparency(of: $0.item) }
+        let items = tiles.compactMap { table.transparency(of: $0.item)?.item }
         guard !items.isEmpty else { return true }
         guard items.count == tiles.count, let transparency = try plainTiles(items) else { return false }
         return transparency[0].size == tiles[0].size
@@ -280,22 +278,39 @@ struct HEIFPlanner {
     /// The tiles of a grid, if all are coded alike, and shown as they are; else `nil`.
     private mutating func plainTiles(_ sources: [Int]) throws(ImageError) -> [HEIFCodedItem]? {
         var tiles: [HEIFCodedItem] = []
+        // An item may be many tiles. Its properties, up to 255, are looked at once.
+        var known: [Int: HEIFCodedItem] = [:]
         for source in sources {
             let item = try table.item(source)
-            try Self.checkEssentialProperties(item)
-            guard ["hvc1", "hev1", "av01"].contains(item.type),
-                !item.properties.contains(where: { HEIFView.properties.contains($0.box.type) })
-            else { return nil }
-            let tile = try picture(item)
-            guard tiles.first?.matches(tile) ?? true else { return nil }
-            if let box = item.first("ispe"), try Self.size(box) != tile.size {
-                throw .corrupt("the HEIF file states \(try Self.size(box)), but a tile is \(tile.size)")
+            let tile: HEIFCodedItem
+            if let found = known[source] {
+                try charge(pictureOf: item)
+                tile = found
+            } else if let found = try plainTile(item) {
+                tile = found
+            } else {
+                return nil
             }
+            known[source] = tile
+            guard tiles.first?.matches(tile) ?? true else { return nil }
             tiles.append(tile)
         }
         // Chroma of a tile must not belong to the next.
         guard let first = tiles.first, sources.count == 1 || first.layout.isDivisible(first.size) else { return nil }
         return tiles
+    }
+
+    /// The picture of an item that is a tile, if it is shown as it is; else `nil`.
+    private mutating func plainTile(_ item: ItemTable.Item) throws(ImageError) -> HEIFCodedItem? {
+        try item.checkEssentialProperties()
+        guard ["hvc1", "hev1", "av01"].contains(item.type),
+            !item.properties.contains(where: { HEIFView.properties.contains($0.box.type) })
+        else { return nil }
+        let tile = try picture(item)
+        if let box = item.first("ispe"), try Self.size(box) != tile.size {
+            throw .corrupt("the HEIF file states \(try Self.size(box)), but a tile is \(tile.size)")
+        }
+        return tile
     }
 
     private mutating func overlay(_ item: ItemTable.Item) throws(ImageError) -> HEIFPlan {
@@ -349,21 +364,6 @@ struct HEIFPlanner {
     private static let freePixels = 64 << 20
 
     // MARK: Checks
-
-    /// The properties that Tintype knows, or may leave out without showing another picture.
-    private static let knownProperties: Set<String> = [
-        "hvcC", "av1C", "ispe", "pixi", "colr", "pasp", "auxC", "clap", "irot", "imir", "rloc", "clli", "mdcv", "cclv",
-        "amve", "udes", "altt", "aebr", "wbbr", "fobr", "afbr", "dobr", "pano", "subs", "a1lx", "rref", "crtt", "mdft",
-    ]
-
-    private static func checkEssentialProperties(_ item: ItemTable.Item) throws(ImageError) {
-        guard
-            let unknown = item.properties.first(where: { $0.isEssential && !knownProperties.contains($0.box.type) })
-        else { return }
-        throw ImageError(
-            .formatNotEnabled, stage: .decode,
-            reason: "an image of the HEIF file needs its property '\(unknown.box.type)', which isn't supported")
-    }
 
     /// Refuses pictures that are much larger than the part that is shown, which no honest file has.
     static func checkProportions(decoded: PixelSize, shown: PixelSize) throws(ImageError) {

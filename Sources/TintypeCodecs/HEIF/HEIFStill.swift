@@ -14,19 +14,21 @@ struct HEIFStill {
         _ bytes: UnsafeRawBufferPointer, format: ImageFormat, page: Int = 0, limits: DecodeLimits
     ) throws(ImageError) {
         let boxes = TopLevelBoxes(bytes)
+        let isTruncated = boxes.isTruncated(bytes)
         do throws(ImageError) {
-            try self.init(bytes, boxes, format: format, page: page, limits: limits)
+            try self.init(bytes, boxes, isTruncated: isTruncated, format: format, page: page, limits: limits)
         } catch {
-            guard error.code == .corruptImage, boxes.isTruncated else { throw error }
+            guard error.code == .corruptImage, isTruncated else { throw error }
             throw .truncated("the HEIF file ends too early (\(error.reason))")
         }
     }
 
     private init(
-        _ bytes: UnsafeRawBufferPointer, _ boxes: TopLevelBoxes, format: ImageFormat, page: Int, limits: DecodeLimits
+        _ bytes: UnsafeRawBufferPointer, _ boxes: TopLevelBoxes, isTruncated: Bool, format: ImageFormat, page: Int,
+        limits: DecodeLimits
     ) throws(ImageError) {
         guard let meta = boxes.first("meta") else {
-            throw boxes.isTruncated
+            throw isTruncated
                 ? .truncated("the HEIF file ends before its header") : .corrupt("the HEIF file has no images")
         }
         guard meta.isComplete else { throw .truncated("the HEIF file ends in its header") }
@@ -42,7 +44,7 @@ struct HEIFStill {
             bitsPerComponent: plan.bits,
             colorProfile: CodedColor.name(
                 profile: plan.color.profile, codePoints: plan.color.coding?.codePoints ?? .sRGB),
-            isComplete: !boxes.isTruncated,
+            isComplete: !isTruncated,
             isHighDynamicRange: plan.isHighDynamicRange)
         info.pageCount = pages.count
         info.metadata = table.metadata(of: image.item)
@@ -95,9 +97,30 @@ extension HEIFPlan {
 }
 
 extension ItemTable.Item {
-    /// The kind of an auxiliary image, in the form of a URN.
+    /// The kind of an auxiliary image, in the form of a URN. Of a name that is longer than any known one, the beginning.
     var auxiliaryType: String? {
-        first("auxC").map { String(decoding: $0.contents.dropFirst(4).prefix { $0 != 0 }, as: UTF8.self) }
+        first("auxC").map {
+            // Thousands of items may share a box.
+            String(decoding: $0.contents.dropFirst(4).prefix(256).prefix { $0 != 0 }, as: UTF8.self)
+        }
+    }
+
+    var isTransparency: Bool { auxiliaryType.map(MediaTrack.alphaTypes.contains) ?? false }
+
+    /// The properties that Tintype knows, or may leave out without showing another picture.
+    private static let knownProperties: Set<String> = [
+        "hvcC", "av1C", "ispe", "pixi", "colr", "pasp", "auxC", "clap", "irot", "imir", "rloc", "clli", "mdcv", "cclv",
+        "amve", "udes", "altt", "aebr", "wbbr", "fobr", "afbr", "dobr", "pano", "subs", "a1lx", "rref", "crtt", "mdft",
+    ]
+
+    /// - Throws: ``ImageError/Code/formatNotEnabled`` for a property that a reader has to know, and Tintype doesn't.
+    func checkEssentialProperties() throws(ImageError) {
+        guard
+            let unknown = properties.first(where: { $0.isEssential && !Self.knownProperties.contains($0.box.type) })
+        else { return }
+        throw ImageError(
+            .formatNotEnabled, stage: .decode,
+            reason: "an image of the HEIF file needs its property '\(unknown.box.type)', which isn't supported")
     }
 }
 
@@ -128,7 +151,7 @@ extension ItemTable {
         var metadata = ImageMetadata()
         for item in items(referringTo: image, by: "cdsc").prefix(32) {
             switch (item.type, item.contentType) {
-            case ("Exif", _) where metadata.exif == nil: metadata.exif = bytes(of: item.id).flatMap(ExifItem.block)
+            case ("Exif", _) where metadata.exif == nil: metadata.exif = bytes(of: item.id)?.exifBlock
             case ("mime", "application/rdf+xml") where metadata.xmp == nil: metadata.xmp = bytes(of: item.id)
             default: break
             }

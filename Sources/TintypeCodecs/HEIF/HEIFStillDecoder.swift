@@ -33,8 +33,8 @@ struct HEIFStillDecoder {
 
     // MARK: Thumbnail
 
-    /// The pixels of the smallest embedded thumbnail that shows the whole image at the requested size or larger; `nil` if there is none or
-    /// it is damaged.
+    /// The pixels of the smallest embedded thumbnail that shows the whole image at the requested size or larger, in the colors of the
+    /// image; `nil` if there is none or it is damaged.
     private func thumbnail(
         _ renderer: ItemRenderer, to output: PixelSize
     ) throws(ImageError) -> ItemRenderer.Picture? {
@@ -50,7 +50,9 @@ struct HEIFStillDecoder {
             let skew = abs(small.width * size.height - small.height * size.width)
             let isSameShape = skew < max(size.width, size.height)
             let most = best?.plan.view.displaySize ?? size
-            guard isLargeEnough, isSameShape, small.pixelCount < most.pixelCount,
+            // libheif's thumbnails of PQ state unspecified primaries and transfer, and are coded with another matrix than the image.
+            let hasSameColors = image.plan.color.isEmpty || image.plan.color == still.image.plan.color
+            guard isLargeEnough, isSameShape, hasSameColors, small.pixelCount < most.pixelCount,
                 (image.alpha != nil) == (still.image.alpha != nil)
             else { continue }
             best = image

@@ -17,14 +17,13 @@ struct HEIFView: Equatable {
     static let properties: Set<String> = ["clap", "irot", "imir"]
 
     /// Applies a property to the view so far; properties other than ``properties`` change nothing.
+    ///
+    /// An aperture that doesn't lie within the picture on whole pixels is ignored, as in sequences and AVIF.
     mutating func apply(_ property: MediaBox) throws(ImageError) {
         var reader = property.reader
         switch property.type {
         case "clap":
-            guard let rect = try PixelRect(cleanAperture: property, of: displaySize) else {
-                throw .corrupt("the HEIF image is cropped to an area that isn't inside of it on whole pixels")
-            }
-            crop(rect)
+            if let rect = try PixelRect(cleanAperture: property, of: displaySize) { crop(rect) }
         case "irot":
             orientation = orientation.followed(
                 by: Orientation(counterclockwiseQuarters: try reader.uint8() & 3, mirror: .none))

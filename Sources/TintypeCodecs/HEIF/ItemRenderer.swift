@@ -18,11 +18,10 @@ struct ItemRenderer {
 
     /// - Parameters:
     ///   - output: The size to decode at, upright.
-    ///   - whole: The image that a thumbnail shows. It states the depth and the colors: libheif writes thumbnails of high dynamic range
-    ///     that state sRGB's colors.
+    ///   - whole: The image that a thumbnail shows. It states the depth, and the colors of a thumbnail that states none.
     func render(_ image: ItemImage, to output: PixelSize, of whole: HEIFPlan? = nil) throws(ImageError) -> Picture {
         var plan = image.plan
-        if let whole, !whole.color.isEmpty { plan.color = whole.color }
+        if let whole, plan.color.isEmpty { plan.color = whole.color }
         if case .layers(let layers, let background) = plan.content {
             return try compose(layers, on: background, plan, to: output)
         }
@@ -60,7 +59,7 @@ struct ItemRenderer {
             let transparency = try alpha?.rows(at: y)
             let end = min(
                 window.rows.upperBound - aperture.y, transparency?.end ?? aperture.size.height, aperture.size.height)
-            let converter = PlanarRows(
+            let converter = try PlanarRows(
                 image: window.planes,
                 aperture: PixelRect(x: aperture.x, y: aperture.y - window.top, size: aperture.size),
                 alpha: transparency?.alpha, isPremultiplied: image.isPremultiplied, coding: coding, color: color)

@@ -74,7 +74,7 @@ public struct ICOCoder: ImageCoder {
         let isMasked = mask.keepsAlpha || mask.isComplete || mask.isAbsent
         guard isMasked || options.allowsPartialImage else { throw .truncated("the icon ends before its mask does") }
         let decoder = BMPDecoder(bytes: bytes, header: header, options: options, context: context)
-        let (pixels, isPartial, _) = try decoder.decode(to: header.size, keepsAlpha: mask.keepsAlpha)
+        let (pixels, isPartial, _) = try decoder.decode(to: header.size)
         var properties = info.properties(options)
         properties.isPartial = isPartial || !isMasked
         let shown = mask.keepsAlpha ? pixels : try mask.apply(to: pixels, pool: context.pool)

@@ -7,7 +7,7 @@ struct ICOMask {
     private let header: BMPHeader
     private let end: Int?
     private let bytesPerRow: Int
-    /// True if the pixels' own alpha counts: one of 32 bits a pixel in which some pixel is not transparent.
+    /// True if the pixels' own alpha counts.
     let keepsAlpha: Bool
 
     /// - Parameters:
@@ -21,12 +21,7 @@ struct ICOMask {
         let packed = (header.size.width + 7) / 8
         let isPacked = length == header.pixels + (header.bytesPerRow + packed) * header.size.height
         bytesPerRow = isPacked ? packed : (header.size.width + 31) / 32 * 4
-        guard header.bitsPerPixel == 32, header.compression == .none else {
-            keepsAlpha = false
-            return
-        }
-        let end = min(bytes.count - 3, header.pixels + header.bytesPerRow * header.size.height)
-        keepsAlpha = stride(from: header.pixels, to: end, by: 4).contains { bytes[$0 + 3] != 0 }
+        keepsAlpha = header.showsAlpha(bytes)
     }
 
     private var start: Int { header.pixels + header.bytesPerRow * header.size.height }

@@ -1,4 +1,4 @@
-#if HEIF
+#if AVIF || HEIF
 internal import FoundationEssentials
 internal import TintypeImages
 
@@ -29,6 +29,14 @@ struct ItemPlaces {
     /// The most parts of an item that lie in other items, which themselves don't lie in others. No writer is known that makes any.
     private static let maximumParts = 64
 
+    /// The most entries of a box about items. The largest grid has 65,536 tiles, each with a few properties.
+    static let maximumEntries = 1 << 18
+
+    static func tooMany(_ what: String) -> ImageError {
+        ImageError(
+            .limitExceeded, stage: .decode, reason: "the HEIF file has more than \(maximumEntries) \(what)")
+    }
+
     /// - Parameters:
     ///   - file: All bytes of the file.
     ///   - inner: The contents of the box `idat`.
@@ -44,7 +52,7 @@ struct ItemPlaces {
         let (offsetBytes, countBytes, baseBytes) = (sizes >> 12, sizes >> 8 & 15, sizes >> 4 & 15)
         let indexBytes = version == 0 ? 0 : sizes & 15
         var places: [Int: Place] = [:]
-        var room = ItemTable.maximumEntries
+        var room = Self.maximumEntries
         for _ in 0..<(version < 2 ? try reader.uint16() : try reader.uint32()) {
             let item = version < 2 ? try reader.uint16() : try reader.uint32()
             let method = version == 0 ? 0 : try reader.uint16() & 15
@@ -53,7 +61,7 @@ struct ItemPlaces {
             let base = try Self.number(baseBytes, &reader)
             let count = try reader.uint16()
             room -= count + 1
-            guard room >= 0 else { throw ItemTable.tooMany("places of items") }
+            guard room >= 0 else { throw Self.tooMany("places of items") }
             guard count < 2 || offsetBytes + countBytes > 0 else {
                 throw .corrupt("item \(item) of the HEIF file has no location")
             }
@@ -116,6 +124,17 @@ struct ItemPlaces {
             guard bytes.count <= file.count else { throw .corrupt("item \(item) of the HEIF file is too long") }
         }
         return try bytes.withBytes(body)
+    }
+
+    /// The offset of the first byte behind the items that are in the file; the largest number if an item lasts to the end of the file.
+    var end: Int {
+        places.values.reduce(0) { end, place in
+            guard place.container == .file else { return end }
+            return place.extents.reduce(end) { end, extent in
+                let (next, overflows) = extent.offset.addingReportingOverflow(extent.count)
+                return extent.count == 0 || overflows ? .max : max(end, next)
+            }
+        }
     }
 
     /// The bytes that an item claims to have, and the bytes of the whole file.

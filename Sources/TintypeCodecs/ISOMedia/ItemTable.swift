@@ -44,8 +44,15 @@ struct ItemTable {
         var item: Int
     }
 
-    /// The most entries of a box. The largest grid has 65,536 tiles, each with a few properties.
-    static let maximumEntries = 1 << 18
+    /// The item of an image's transparency.
+    struct Transparency {
+        var item: Int
+        /// True if the colors are multiplied by it.
+        var isPremultiplied: Bool
+    }
+
+    /// The transparency of each image that has any: the first item with it in the order of the file.
+    private let transparencies: [Int: Transparency]
 
     /// - Parameters:
     ///   - meta: The contents of the box of this name.
@@ -73,6 +80,15 @@ struct ItemTable {
             }
         }
         (self.forward, self.backward) = (forward, backward)
+        // Resolved once: a grid may ask for each of its tiles, and thousands of items may refer to a tile.
+        let alphas = Set(items.order.filter { items.all[$0]?.isTransparency ?? false })
+        var transparencies: [Int: Transparency] = [:]
+        for (reference, sources) in backward where reference.kind == "auxl" {
+            guard let item = sources.first(where: alphas.contains) else { continue }
+            let multiplied = forward[Reference(kind: "prem", item: reference.item), default: []]
+            transparencies[reference.item] = Transparency(item: item, isPremultiplied: multiplied.contains(item))
+        }
+        self.transparencies = transparencies
         alternatives = try boxes.first { $0.type == "grpl" }.map(Self.alternatives) ?? []
         places = try ItemPlaces(
             try box("iloc"), file: file, inner: boxes.first { $0.type == "idat" }?.contents,
@@ -96,6 +112,10 @@ struct ItemTable {
     func items(referringTo item: Int, by kind: String) -> [Item] {
         backward[Reference(kind: kind, item: item), default: []].compactMap { items[$0] }
     }
+
+    /// The transparency of an image.
+    /// - Complexity: O(1)
+    func transparency(of image: Int) -> Transparency? { transparencies[image] }
 
     /// Gives the bytes of an item, copied only if they are in several parts.
     /// - Throws: ``ImageError/Code/truncatedImage`` if the file ends before them.
@@ -141,12 +161,12 @@ struct ItemTable {
     ) throws(ImageError) {
         var reader = box.reader
         let (version, flags) = try reader.fullBox()
-        var room = maximumEntries
+        var room = ItemPlaces.maximumEntries
         for _ in 0..<(try reader.uint32()) {
             let id = version == 0 ? try reader.uint16() : try reader.uint32()
             let count = try reader.uint8()
             room -= count
-            guard room >= 0 else { throw tooMany("properties") }
+            guard room >= 0 else { throw ItemPlaces.tooMany("properties") }
             var associated: [Property] = []
             for _ in 0..<count {
                 let isLong = flags & 1 != 0
@@ -171,20 +191,20 @@ struct ItemTable {
         func item(_ reader: inout BoxReader) throws(ImageError) -> Int {
             isShort ? try reader.uint16() : try reader.uint32()
         }
-        var room = maximumEntries
+        var room = ItemPlaces.maximumEntries
         for box in try box.boxes(from: 4) {
             var reader = box.reader
             let source = try item(&reader)
             let count = try reader.uint16()
             room -= count
-            guard room >= 0 else { throw tooMany("references") }
+            guard room >= 0 else { throw ItemPlaces.tooMany("references") }
             for _ in 0..<count { body(box.type, source, try item(&reader)) }
         }
     }
 
     /// Reads the groups of the kind `altr`.
     private static func alternatives(_ box: MediaBox) throws(ImageError) -> [[Int]] {
-        var (groups, room): ([[Int]], Int) = ([], maximumEntries)
+        var (groups, room): ([[Int]], Int) = ([], ItemPlaces.maximumEntries)
         for group in try box.boxes() where group.type == "altr" {
             var reader = group.reader
             _ = try reader.fullBox()
@@ -192,16 +212,11 @@ struct ItemTable {
             var items: [Int] = []
             let count = try reader.uint32()
             room -= count
-            guard room >= 0 else { throw tooMany("members of groups") }
+            guard room >= 0 else { throw ItemPlaces.tooMany("members of groups") }
             for _ in 0..<count { items.append(try reader.uint32()) }
             groups.append(items)
         }
         return groups
-    }
-
-    static func tooMany(_ what: String) -> ImageError {
-        ImageError(
-            .limitExceeded, stage: .decode, reason: "the HEIF file has more than \(maximumEntries) \(what)")
     }
 }
 #endif

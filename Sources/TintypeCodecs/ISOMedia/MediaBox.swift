@@ -17,6 +17,19 @@ struct MediaBox {
     /// - Throws: ``ImageError/Code/corruptImage`` if any of them reaches beyond this box.
     func boxes(from offset: Int = 0) throws(ImageError) -> [MediaBox] {
         var boxes: [MediaBox] = []
+        try forEachBox(from: offset) { box throws(ImageError) in
+            guard boxes.count < Self.maximumCount else { throw .corrupt("'\(type)' has too many boxes") }
+            boxes.append(box)
+        }
+        return boxes
+    }
+
+    /// Gives the boxes within, up to a box that reaches beyond this box.
+    /// - Parameter offset: the number of bytes of fields before the first of them.
+    /// - Throws: ``ImageError/Code/corruptImage`` if any of them reaches beyond this box.
+    func forEachBox(
+        from offset: Int = 0, _ body: (MediaBox) throws(ImageError) -> Void
+    ) throws(ImageError) {
         var reader = reader
         try reader.skip(offset)
         // Less than a header at the end is filling, as some writers leave it.
@@ -29,10 +42,8 @@ struct MediaBox {
             guard size >= headerSize, size <= available else {
                 throw .corrupt("the box '\(type)' doesn't fit into '\(self.type)'")
             }
-            guard boxes.count < Self.maximumCount else { throw .corrupt("'\(self.type)' has too many boxes") }
-            boxes.append(MediaBox(type: type, contents: try reader.take(size - headerSize)))
+            try body(MediaBox(type: type, contents: try reader.take(size - headerSize)))
         }
-        return boxes
     }
 
     /// The first box of a type within; `nil` if there is none.

@@ -1,4 +1,4 @@
-#if HEIF
+#if AVIF || HEIF
 internal import TintypeImages
 
 /// The samples of a track: where the bytes of each are and when it is shown (ISO/IEC 14496-12, sections 8.5 to 8.7).
@@ -25,10 +25,7 @@ struct SampleTable {
     ///   - box: an `stbl` box.
     ///   - maximumCount: the largest number of samples, which is checked before memory is allocated for them.
     init(_ box: MediaBox, maximumCount: Int) throws(ImageError) {
-        samples = []
-        let sizes = try Self.sizes(box, maximumCount: maximumCount)
-        samples = [Sample](repeating: Sample(), count: sizes.count)
-        try place(sizes, box)
+        samples = try Self.places(box, maximumCount: maximumCount).map { Sample(bytes: $0) }
         try time(box)
         try markSync(box)
         let samples = samples
@@ -41,6 +38,11 @@ struct SampleTable {
 
     /// The offset of the first byte behind all samples.
     var end: Int { samples.map(\.bytes.upperBound).max() ?? 0 }
+
+    /// The offset of the first byte behind the samples of an `stbl` box, without their times.
+    static func end(of box: MediaBox, maximumCount: Int) throws(ImageError) -> Int {
+        try places(box, maximumCount: maximumCount).map(\.upperBound).max() ?? 0
+    }
 
     /// The time that each sample is shown, in the order of showing and units of the track: until the next sample is. The last
     /// sample takes as long as it does for decoding.
@@ -95,7 +97,10 @@ struct SampleTable {
     }
 
     /// Samples lie behind each other in chunks: `stsc`, with `stco` or `co64`.
-    private mutating func place(_ sizes: [Int], _ box: MediaBox) throws(ImageError) {
+    private static func places(_ box: MediaBox, maximumCount: Int) throws(ImageError) -> [Range<Int>] {
+        let sizes = try sizes(box, maximumCount: maximumCount)
+        var places: [Range<Int>] = []
+        places.reserveCapacity(sizes.count)
         let has64Bits = try box.first("stco") == nil
         var offsets = try box.box(has64Bits ? "co64" : "stco").reader
         var runs = try box.box("stsc").reader
@@ -104,8 +109,8 @@ struct SampleTable {
         let chunkCount = try offsets.uint32()
         var runCount = try runs.uint32()
         var next = runCount > 0 ? try runs.uint32() : 0
-        var (sample, chunk, perChunk) = (0, 1, 0)
-        while sample < sizes.count, chunk <= chunkCount {
+        var (chunk, perChunk) = (1, 0)
+        while places.count < sizes.count, chunk <= chunkCount {
             while runCount > 0, next <= chunk {
                 perChunk = try runs.uint32()
                 guard try runs.uint32() == 1 else {
@@ -121,16 +126,17 @@ struct SampleTable {
             guard offset < 1 << 60 else {
                 throw .corrupt("the file states the byte offset \(offset), which isn't valid")
             }
-            for _ in 0..<min(perChunk, sizes.count - sample) {
-                samples[sample].bytes = offset..<offset + sizes[sample]
-                offset += sizes[sample]
-                sample += 1
+            for _ in 0..<min(perChunk, sizes.count - places.count) {
+                let size = sizes[places.count]
+                places.append(offset..<offset + size)
+                offset += size
             }
             chunk += 1
         }
-        guard sample == sizes.count else {
-            throw .corrupt("the file states locations for only \(sample) of \(sizes.count) frames")
+        guard places.count == sizes.count else {
+            throw .corrupt("the file states locations for only \(places.count) of \(sizes.count) frames")
         }
+        return places
     }
 
     /// Reads durations from `stts`, and from `ctts` the delay from the decoding of a sample to its display.

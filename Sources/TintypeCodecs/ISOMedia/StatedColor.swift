@@ -3,7 +3,7 @@ internal import FoundationEssentials
 internal import TintypeImages
 
 /// The colors that the boxes of a picture state.
-struct StatedColor {
+struct StatedColor: Equatable {
     private(set) var profile: Data?
     /// The statement of a `colr` box of the kind `nclx`.
     private(set) var coding: ColorCoding?
@@ -33,5 +33,17 @@ struct StatedColor {
 
     /// True if no box states anything.
     var isEmpty: Bool { profile == nil && coding == nil }
+
+    /// Returns the colors of a derived image that is made of an image with these: the derived image's profile and code points, if it states
+    /// any. The matrix and the range say how the numbers are coded, so they stay.
+    func replacingColors(by derived: StatedColor) -> StatedColor {
+        guard !derived.isEmpty else { return self }
+        var color = derived
+        if var coding {
+            coding.codePoints = derived.coding?.codePoints ?? coding.codePoints
+            color.coding = coding
+        }
+        return color
+    }
 }
 #endif

@@ -12,20 +12,18 @@ struct TopLevelBoxes {
     private(set) var boxes: [Box] = []
     /// The length of the file that its boxes state; at least the bytes that are there.
     private(set) var length: Int
-    /// True if the bytes end before the last announced box does.
-    ///
-    /// Libraries report various errors for a truncated file. This property tells whether more bytes can help.
-    private(set) var isTruncated = false
+    /// True if the bytes end before the last announced box does. Bytes that some program appended to a whole file look the same.
+    private(set) var endsEarly = false
 
     /// No file has more boxes at its outermost level.
-    private static let maximumCount = 10_000
+    static let maximumCount = 10_000
 
     init(_ bytes: UnsafeRawBufferPointer) {
         length = bytes.count
         var offset = 0
         while offset < bytes.count, boxes.count < Self.maximumCount {
             guard let box = Self.header(bytes, at: offset) else {
-                isTruncated = true
+                endsEarly = true
                 return
             }
             // A box that cannot hold its own header: the file is broken, not cut.
@@ -37,7 +35,7 @@ struct TopLevelBoxes {
                     type: box.type, payload: min(offset + box.headerSize, bytes.count)..<min(end, bytes.count),
                     isComplete: end <= bytes.count))
             if end > bytes.count {
-                isTruncated = true
+                endsEarly = true
                 length = end
             }
             offset = end

@@ -40,16 +40,20 @@ package struct GainMapParameters: Sendable, Equatable {
 
     // MARK: ISO 21496-1
 
-    /// Reads the binary form (annex C.2): fractions of 32-bit numbers.
+    /// Reads the binary form (annex C.2): fractions of 32-bit numbers. If all have the same denominator, versions of libultrahdr write it
+    /// once, in front of the numerators, and set a flag that the standard reserves (`gainmapmetadata.cpp`).
     /// - Returns: `nil` if the version is a later version, or if numbers are missing or make no sense.
     init?(iso bytes: [UInt8]) {
         var reader = FractionReader(bytes: bytes[...])
         guard let minimumVersion = reader.number(2), minimumVersion == 0, reader.number(2) != nil,
-            let flags = reader.number(1), let base = reader.fraction(isSigned: false),
-            let alternate = reader.fraction(isSigned: false)
+            let flags = reader.number(1), flags & ~Self.knownFlags == 0
         else { return nil }
-        // The other bits are reserved; drafts put other fields behind them.
-        guard flags & 0x3F == 0 else { return nil }
+        if flags & Self.commonDenominator != 0 {
+            guard let denominator = reader.number(4) else { return nil }
+            reader.denominator = denominator
+        }
+        guard let base = reader.fraction(isSigned: false), let alternate = reader.fraction(isSigned: false)
+        else { return nil }
         var channels: [Channel] = []
         for _ in 0..<(flags & 0x80 == 0 ? 1 : 3) {
             guard let minimum = reader.fraction(isSigned: true), let maximum = reader.fraction(isSigned: true),
@@ -65,6 +69,10 @@ package struct GainMapParameters: Sendable, Equatable {
             baseHeadroom: base, alternateHeadroom: alternate, usesBaseColorSpace: flags & 0x40 != 0,
             channels: channels)
     }
+
+    private static let commonDenominator = 0x08
+    /// The other bits are reserved, or say that the image itself has high dynamic range.
+    private static let knownFlags = 0xC0 | commonDenominator
 
     /// The binary form, with fractions of 65,536ths.
     var iso: [UInt8] {
@@ -84,6 +92,8 @@ package struct GainMapParameters: Sendable, Equatable {
 
     private struct FractionReader {
         var bytes: ArraySlice<UInt8>
+        /// The denominator of all fractions; `nil` if each has its own.
+        var denominator: Int?
 
         mutating func number(_ count: Int) -> Int? {
             guard bytes.count >= count else { return nil }
@@ -92,7 +102,7 @@ package struct GainMapParameters: Sendable, Equatable {
         }
 
         mutating func fraction(isSigned: Bool) -> Double? {
-            guard let bits = number(4), let denominator = number(4), denominator > 0 else { return nil }
+            guard let bits = number(4), let denominator = denominator ?? number(4), denominator > 0 else { return nil }
             return Double(isSigned ? Int(Int32(truncatingIfNeeded: bits)) : bits) / Double(denominator)
         }
     }

@@ -1,3 +1,4 @@
+internal import FoundationEssentials
 package import TintypeImages
 
 extension JPEGGainMap {
@@ -23,10 +24,14 @@ extension JPEGGainMap {
 
     /// Decodes the map, upright if the image is that of the file.
     func pixels(turnedLike image: Image, _ context: ProcessingContext) throws(ImageError) -> PixelBuffer {
-        var options = DecodeOptions()
-        options.keepsColorSpace = true  // The values are no colors.
-        return try JPEGCoder().decode(data, options: options, context: context).pixels
-            .oriented(image.properties.sourceOrientation, pool: context.pool)
+        let values = try data.withBytes { bytes throws(ImageError) -> Image in
+            var segments = JPEGSegments(bytes)
+            // The values aren't colors, and lie like those of the image, whatever the map says of itself.
+            segments.profile = nil
+            segments.orientation = .up
+            return try JPEGDecoder(segments: segments, options: DecodeOptions(), context: context).run(bytes)
+        }
+        return try values.pixels.oriented(image.properties.sourceOrientation, pool: context.pool)
     }
 }
 

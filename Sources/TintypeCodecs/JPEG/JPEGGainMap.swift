@@ -58,12 +58,16 @@ package struct JPEGGainMap: Sendable, Equatable {
         let segments = JPEGSegments(bytes)
         guard let size = segments.size, !size.isEmpty else { return nil }
         let xmp = segments.xmp.map { String(decoding: $0, as: UTF8.self) } ?? ""
-        if let parameters = segments.gainMapParameters {
+        // Later versions of one description may stand beside one that is understood.
+        if let parameters = segments.gainMapParameters.flatMap({ GainMapParameters(iso: [UInt8](bytes[$0])) }) {
             standard = .iso
-            self.parameters = GainMapParameters(iso: [UInt8](bytes[parameters]))
-        } else if xmp.contains("hdrgm:Version") {
+            self.parameters = parameters
+        } else if xmp.contains("hdrgm:Version"), let parameters = GainMapParameters(xmp: xmp) {
             standard = .adobe
-            parameters = GainMapParameters(xmp: xmp)
+            self.parameters = parameters
+        } else if segments.gainMapParameters != nil || xmp.contains("hdrgm:Version") {
+            standard = segments.gainMapParameters != nil ? .iso : .adobe
+            parameters = nil
         } else if xmp.contains("urn:com:apple:photo:2020:aux:hdrgainmap") {
             standard = .apple
             parameters = nil

@@ -4,7 +4,7 @@ internal import TintypeImages
 /// Writes a JPEG file with a gain map behind it.
 ///
 /// The image says that there is one in three ways, since readers know one or the other: an index of pictures (CIPA DC-007), a segment of ISO 21496-1,
-/// annex C, and XMP (Ultra HDR Image Format, version 1). A packet of the source's own XMP is kept instead of the latter.
+/// annex C, and XMP (Ultra HDR Image Format, version 1), which is added to the source's own packet.
 struct JPEGGainMapWriter {
     let map: GainMapPicture
     let job: EncodeJob
@@ -12,7 +12,7 @@ struct JPEGGainMapWriter {
     private static let app1: Int32 = 0xE1
     private static let app2: Int32 = 0xE2
     private static let urn = Data("urn:iso:std:iso:ts:21496:-1\0".utf8)
-    private static let xmpSignature = Data("http://ns.adobe.com/xap/1.0/\0".utf8)
+    private static let xmpSignature = JPEGMetadataSegments.xmpSignature
 
     /// - Parameter segments: the segments of the image's metadata.
     /// - Returns: `nil` if the file became larger than the options allow.
@@ -24,8 +24,11 @@ struct JPEGGainMapWriter {
                 segments: [(Self.app1, Self.xmpSignature + xmp), (Self.app2, Self.urn + map.parameters.iso)],
                 isGray: true, context: job.context)
         else { return nil }
-        var own = segments
-        if job.xmp == nil { own.append((Self.app1, Self.xmpSignature + directory(length: second.count))) }
+        // The packet of the source has none of these descriptions left.
+        let directory = Self.directory(length: second.count)
+        let packet = job.xmp.flatMap { XMPPacket($0).adding(description: directory) } ?? Self.packet(directory)
+        var own = segments.filter { !$0.contents.starts(with: Self.xmpSignature) }
+        own.append(try JPEGMetadataSegments.segment(xmp: packet, job))
         // Only the versions: the parameters are in the map.
         own += [(Self.app2, Self.urn + Data(count: 4)), (Self.app2, Self.index)]
         guard
@@ -64,31 +67,40 @@ struct JPEGGainMapWriter {
 
     // MARK: XMP
 
-    private func packet(_ description: String) -> Data {
+    private static func packet(_ description: String) -> Data {
         Data(
             """
             <x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">\
-            <rdf:Description rdf:about="" xmlns:hdrgm="http://ns.adobe.com/hdr-gain-map/1.0/" hdrgm:Version="1.0" \
             \(description)</rdf:RDF></x:xmpmeta>
             """.utf8)
+    }
+
+    /// A description of the picture, which binds its prefixes itself: another packet may have others.
+    /// - Parameter contents: More attributes, and the end of the element.
+    private static func description(_ contents: String) -> String {
+        """
+        <rdf:Description xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" rdf:about="" \
+        xmlns:hdrgm="http://ns.adobe.com/hdr-gain-map/1.0/" hdrgm:Version="1.0" \(contents)
+        """
     }
 
     /// The parameters of the map.
     private var xmp: Data {
         let (parameters, channel) = (map.parameters, map.parameters.channels[0])
-        return packet(
-            """
-            hdrgm:GainMapMin="\(channel.minimum)" hdrgm:GainMapMax="\(channel.maximum)" hdrgm:Gamma="\(channel.gamma)" \
-            hdrgm:OffsetSDR="\(channel.baseOffset)" hdrgm:OffsetHDR="\(channel.alternateOffset)" \
-            hdrgm:HDRCapacityMin="\(parameters.baseHeadroom)" hdrgm:HDRCapacityMax="\(parameters.alternateHeadroom)" \
-            hdrgm:BaseRenditionIsHDR="False"/>
-            """)
+        return Self.packet(
+            Self.description(
+                """
+                hdrgm:GainMapMin="\(channel.minimum)" hdrgm:GainMapMax="\(channel.maximum)" hdrgm:Gamma="\(channel.gamma)" \
+                hdrgm:OffsetSDR="\(channel.baseOffset)" hdrgm:OffsetHDR="\(channel.alternateOffset)" \
+                hdrgm:HDRCapacityMin="\(parameters.baseHeadroom)" hdrgm:HDRCapacityMax="\(parameters.alternateHeadroom)" \
+                hdrgm:BaseRenditionIsHDR="False"/>
+                """))
     }
 
     /// The statement of the image that a map of a length follows it.
-    private func directory(length: Int) -> Data {
+    private static func directory(length: Int) -> String {
         let attributes = "Item:Mime=\"image/jpeg\""
-        return packet(
+        return description(
             """
             xmlns:Container="http://ns.google.com/photos/1.0/container/" \
             xmlns:Item="http://ns.google.com/photos/1.0/container/item/"><Container:Directory><rdf:Seq>\

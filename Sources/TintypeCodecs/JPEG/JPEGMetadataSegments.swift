@@ -8,24 +8,34 @@ struct JPEGMetadataSegments {
     private static let app1: Int32 = 0xE1
     private static let thumbnailBox = PixelSize(width: 320, height: 320)
 
+    static let xmpSignature = Data("http://ns.adobe.com/xap/1.0/\0".utf8)
+
     private(set) var segments: [(marker: Int32, contents: Data)] = []
 
     /// - Throws: ``ImageError/Code/encodeFailed`` for metadata that do not fit.
     init(_ job: EncodeJob) throws(ImageError) {
         let signature = Data("Exif\0\0".utf8)
         if let exif = try Self.exif(job, room: Self.maximumLength - signature.count) {
-            try add(signature + exif, "Exif block", job)
+            segments.append(try Self.segment(signature + exif, "Exif block", job))
         }
-        if let xmp = job.xmp { try add(Data("http://ns.adobe.com/xap/1.0/\0".utf8) + xmp, "XMP packet", job) }
+        if let xmp = job.xmp { segments.append(try Self.segment(xmp: xmp, job)) }
     }
 
-    private mutating func add(_ contents: Data, _ name: String, _ job: EncodeJob) throws(ImageError) {
+    /// The segment of an XMP packet.
+    /// - Throws: ``ImageError/Code/encodeFailed`` for a packet that doesn't fit.
+    static func segment(xmp packet: Data, _ job: EncodeJob) throws(ImageError) -> (marker: Int32, contents: Data) {
+        try segment(xmpSignature + packet, "XMP packet", job)
+    }
+
+    private static func segment(
+        _ contents: Data, _ name: String, _ job: EncodeJob
+    ) throws(ImageError) -> (marker: Int32, contents: Data) {
         guard contents.count <= Self.maximumLength else {
             throw job.failure(
                 "the \(name) takes \(ByteCount(contents.count)), and a JPEG has room for 64 KB; set EncodeOptions.keepsMetadata to false"
             )
         }
-        segments.append((Self.app1, contents))
+        return (Self.app1, contents)
     }
 
     /// Returns the block, with a thumbnail if requested and if it fits.

@@ -10,15 +10,19 @@ final class JPEGProgressiveDecoder: ProgressiveDecoder {
     private let reader: JPEGReader
     /// The bytes so far: for the segments in front of the pixels, and for a decode of the whole if this decoder fails.
     private var data = Data()
+    /// The number of bytes that the reader has, which copies them.
+    private var readerCount = 0
     private var segments: JPEGSegments?
     private var plan: JPEGPlan?
     /// The rows so far of a file with a single scan.
     private var sink: RowSink?
     private var isConsumed = false
     /// True if the image is decoded from the start when all bytes are there: because it is a ``JPEGThumbnail``, which takes less time after
-    /// the last byte than all rows take before, or because some scans are left out.
+    /// the last byte than all rows take before, because some scans are left out, or because libjpeg needs all bytes of arithmetic coding.
     private var decodesAtEnd = false
     private var wantsPreviews = false
+    /// True if the reader, of which only previews were wanted, has failed.
+    private var hasFailed = false
     /// The scans, or rows, that the last preview showed.
     private var shown = 0
 
@@ -30,16 +34,11 @@ final class JPEGProgressiveDecoder: ProgressiveDecoder {
 
     func append(_ chunk: Data) throws(ImageError) {
         data.append(chunk)
-        try take(chunk)
+        try advance()
     }
 
     func append(_ chunk: Data, of data: Data) throws(ImageError) {
         self.data = data
-        try take(chunk)
-    }
-
-    private func take(_ chunk: Data) throws(ImageError) {
-        try reader.append(chunk)
         try advance()
     }
 
@@ -88,6 +87,7 @@ final class JPEGProgressiveDecoder: ProgressiveDecoder {
     /// Decodes as far as the bytes so far allow.
     private func advance() throws(ImageError) {
         if segments == nil {
+            try feed()
             guard try reader.readHeader() else { return }
             let segments = try data.withBytes { bytes throws(ImageError) in JPEGSegments(bytes) }
             let size = PixelSize(width: Int(reader.header.width), height: Int(reader.header.height))
@@ -96,11 +96,31 @@ final class JPEGProgressiveDecoder: ProgressiveDecoder {
             let thumbnail = JPEGThumbnail(segments: segments, options: options, context: context)
             decodesAtEnd = try data.withBytes { bytes throws(ImageError) in
                 thumbnail.isSuitable(bytes.bindMemory(to: UInt8.self).span)
-                    || segments.isProgressive && options.prefersFastThumbnail
+                    || segments.isProgressive && options.prefersFastThumbnail || segments.isArithmetic
             }
             self.segments = segments
         }
-        guard let segments, wantsPreviews || !decodesAtEnd else { return }
+        guard let segments else { return }
+        guard decodesAtEnd else { return try advance(segments) }
+        guard wantsPreviews, !hasFailed else { return }
+        do throws(ImageError) { try advance(segments) } catch {
+            if error.isCancellation { throw error }
+            hasFailed = true
+            plan?.reservation.release()
+            plan = nil
+            sink = nil
+        }
+    }
+
+    private func feed() throws(ImageError) {
+        guard readerCount < data.count else { return }
+        let rest = data.dropFirst(readerCount)
+        readerCount = data.count
+        try reader.append(rest)
+    }
+
+    private func advance(_ segments: JPEGSegments) throws(ImageError) {
+        try feed()
         if plan == nil {
             let plan = try JPEGPlan(starting: reader, segments, options: options, context: context)
             if !plan.hasMultipleScans { sink = try plan.makeSink() }

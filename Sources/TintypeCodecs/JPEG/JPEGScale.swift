@@ -49,7 +49,7 @@ enum JPEGScale {
         let halves = isFast ? (isProgressive ? 4 : 2) : 5
         for eighths in [1, 2, 4] {
             let size = Self.size(source, eighths)
-            let colors = isFast ? [] : samplings.map { $0.size(of: source, among: samplings, eighths) }
+            let colors = samplings.map { $0.size(of: source, among: samplings, eighths) }
             let hasColors = colors.allSatisfy { $0.width >= target.width && $0.height >= target.height }
             if 2 * size.width >= halves * target.width, 2 * size.height >= halves * target.height, hasColors {
                 return eighths

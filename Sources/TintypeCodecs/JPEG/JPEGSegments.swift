@@ -81,9 +81,8 @@ struct JPEGSegments {
             }
             process = marker
         case 0xE1 where begins("Exif\0"):
-            // The first block counts; a zero follows, which some writers leave out of the signature.
-            guard exif == nil, payload.count > 6 else { return }
-            exif = bytes.data(payload.dropFirst(6))
+            // The first block counts.
+            if exif == nil { exif = bytes.exifBlock(in: payload).map { bytes.data($0) } }
         case 0xE1 where begins("http://ns.adobe.com/xap/1.0/\0"):
             if xmp == nil { xmp = bytes.data(payload.dropFirst(29)) }
         case 0xED where begins("Photoshop 3.0\0"):
@@ -122,6 +121,7 @@ extension JPEGSegments {
 
     /// True if the pixels come in scans of growing precision.
     var isProgressive: Bool { process == 0xC2 || process == 0xCA }
+    var isArithmetic: Bool { process == 0xC9 || process == 0xCA }
 
     /// Refuses a file that is made by a process that libjpeg does not have, and that nothing else is wrong with.
     /// - Throws: ``ImageError/Code/formatNotEnabled`` with the name of the process.

@@ -15,6 +15,9 @@ final class JPEGWriter {
 
     deinit { tintype_jpeg_writer_destroy(handle) }
 
+    /// A profile has 255 segments at most (ICC.1, annex B.4).
+    private static let mostProfileBytes = 255 * 65_519
+
     /// - Parameters:
     ///   - segments: application segments, contents by marker, which precede the picture.
     ///   - isGray: true to write the brightness alone.
@@ -24,6 +27,9 @@ final class JPEGWriter {
         segments: [(marker: Int32, contents: Data)] = [], isGray: Bool = false,
         context: ProcessingContext = ProcessingContext()
     ) throws(ImageError) -> Data? {
+        guard profile?.count ?? 0 <= Self.mostProfileBytes else {
+            throw ImageError(.encodeFailed, stage: .encode, reason: "the color profile is too large for a JPEG")
+        }
         guard try fits(start(image.size, quality, options, profile ?? Data(), isGray: isGray)) else { return nil }
         for segment in segments {
             let status = segment.contents.withUnsafeBytes { bytes in

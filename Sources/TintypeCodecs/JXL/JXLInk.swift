@@ -15,7 +15,7 @@ final class JXLInk {
         let (bytes, overflow) = size.pixelCount.multipliedReportingOverflow(by: format.bytesPerPixel / 4)
         guard !overflow else { throw .corrupt("the JPEG XL file has the invalid size \(size)") }
         self.format = format
-        conversion = profile.flatMap { ColorConversion(profile: $0, source: .cmyk(inverted: true), format: format) }
+        conversion = profile.flatMap { RecentConversions.conversion(of: $0, .cmyk(inverted: true), format) }
         black = .allocate(byteCount: max(1, bytes), alignment: 16)
         // No ink, where a file that is cut has none.
         black.initializeMemory(as: UInt8.self, repeating: 255)

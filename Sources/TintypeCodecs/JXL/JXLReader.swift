@@ -71,7 +71,7 @@ final class JXLReader {
                 UnsafeRawBufferPointer(rebasing: file[packed.payload.dropFirst(4)]),
                 maximumBytes: ImageMetadata.maximumBlockBytes)
         }
-        return ImageMetadata(exif: contents("Exif").flatMap(ExifItem.block), xmp: contents("xml "))
+        return ImageMetadata(exif: contents("Exif")?.exifBlock, xmp: contents("xml "))
     }
 
     // MARK: Header

@@ -9,6 +9,8 @@ struct ExifEditor {
 
     /// - Returns: `nil` for a block whose first directory cannot be read.
     init?(_ block: Data) {
+        // A program may have put a prefix in front of the block.
+        guard let block = block.exifBlock else { return nil }
         let isLittleEndian = block.withUnsafeBytes { bytes in
             ExifReader(bytes).flatMap { $0.main == nil ? nil : $0.isLittleEndian }
         }
@@ -31,8 +33,12 @@ struct ExifEditor {
 
     // MARK: The changes that an encoder has made to the pixels
 
-    /// States that the image is upright, where the block states anything else.
-    mutating func setUpright() { setNumber(1, of: reading { $0.main?[ExifTag.orientation] }) }
+    /// States that the image is upright wherever the block states an orientation, of any type.
+    mutating func setUpright() {
+        for entry in reading({ $0.orientationEntries }) ?? [] {
+            putEntry(ExifTag.orientation, ExifType.short, 1, at: entry)
+        }
+    }
 
     /// States the image's size, where the block has a size.
     mutating func setSize(_ size: PixelSize) {
@@ -105,13 +111,18 @@ struct ExifEditor {
     }
 
     private mutating func appendEntry(_ tag: Int, _ type: Int, _ value: Int) {
-        append(tag, bytes: 2)
-        append(type, bytes: 2)
-        append(1, bytes: 4)
+        bytes += [UInt8](repeating: 0, count: 12)
+        putEntry(tag, type, value, at: bytes.count - 12)
+    }
+
+    /// Writes an entry of one number over 12 bytes.
+    private mutating func putEntry(_ tag: Int, _ type: Int, _ value: Int, at offset: Int) {
+        put(tag, at: offset, bytes: 2)
+        put(type, at: offset + 2, bytes: 2)
+        put(1, at: offset + 4, bytes: 4)
         // A SHORT stands in the first two of the four bytes.
-        let size = type == ExifType.short ? 2 : 4
-        append(value, bytes: size)
-        append(0, bytes: 4 - size)
+        put(0, at: offset + 8, bytes: 4)
+        put(value, at: offset + 8, bytes: type == ExifType.short ? 2 : 4)
     }
 
     private mutating func append(_ number: Int, bytes count: Int) {
@@ -187,5 +198,4 @@ extension Data {
         editor.removeThumbnail()
         return editor.data
     }
-
 }

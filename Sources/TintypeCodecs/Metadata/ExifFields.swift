@@ -5,11 +5,9 @@ extension ImageMetadata.Fields {
     /// The fields of an Exif block (CIPA DC-008, Exif 3.0, section 4.6).
     init(exif block: Data) {
         self.init()
-        // Some writers put the prefix of the JPEG segment in front of the TIFF header.
-        let start = block.starts(with: Array("Exif\0\0".utf8)) ? 6 : 0
-        block.withUnsafeBytes { bytes in
-            guard let reader = ExifReader(UnsafeRawBufferPointer(rebasing: bytes[start...])), let main = reader.main
-            else { return }
+        // A program may have put a prefix in front of the block.
+        block.exifBlock?.withUnsafeBytes { bytes in
+            guard let reader = ExifReader(bytes), let main = reader.main else { return }
             readDescription(reader, main)
             // Some writers have no directory of Exif.
             for directory in [reader.child(ExifTag.exif, of: main), main].compactMap(\.self) {

@@ -6,45 +6,35 @@ extension Orientation {
     init(exif: Data?, xmp: Data?) {
         self =
             exif.flatMap { $0.withUnsafeBytes { Orientation(exif: $0) } }
-            ?? xmp.flatMap { $0.withUnsafeBytes { Orientation(xmp: $0) } } ?? .up
+            ?? xmp.flatMap { Orientation(xmp: $0) } ?? .up
     }
 
     /// The orientation in an Exif block, from its TIFF header on (Exif 2.32, section 4.5.2; TIFF 6.0, section 2).
     ///
     /// `nil` if it is missing or makes no sense: a picture on its side is better than none.
     init?(exif bytes: UnsafeRawBufferPointer) {
-        let isLittleEndian: Bool
-        switch (bytes.bigEndian16(at: 0), bytes.bigEndian16(at: 2)) {
-        case (0x4949, 0x2A00): isLittleEndian = true
-        case (0x4D4D, 0x002A): isLittleEndian = false
-        default: return nil
+        guard let reader = ExifReader(bytes), let entry = reader.orientationEntries.first else { return nil }
+        let value = entry + 8
+        let number: Int?
+        switch reader.short(entry + 2) {
+        case ExifType.short: number = reader.short(value)
+        // Some writers store a LONG.
+        case ExifType.long: number = reader.long(value)
+        // With any other type, a number of two, four, or one byte that makes sense.
+        default:
+            let byte = value < bytes.count ? Int(bytes[value]) : nil
+            number = [reader.short(value), reader.long(value), byte].compactMap(\.self).first {
+                Orientation(rawValue: $0) != nil
+            }
         }
-        func short(_ offset: Int) -> Int? {
-            bytes.bigEndian16(at: offset).map { isLittleEndian ? Int(UInt16($0).byteSwapped) : $0 }
-        }
-        func long(_ offset: Int) -> Int? {
-            bytes.bigEndian32(at: offset).map { isLittleEndian ? Int(UInt32($0).byteSwapped) : $0 }
-        }
-        guard let directory = long(4), let entries = short(directory) else { return nil }
-        for entry in 0..<entries {
-            // 12 bytes: tag, type, count, and the value itself where it fits into four bytes.
-            let offset = directory + 2 + entry * 12
-            guard let tag = short(offset), let type = short(offset + 2) else { return nil }
-            guard tag == 0x0112 else { continue }
-            // A SHORT; some writers store a LONG.
-            guard let value = type == 4 ? long(offset + 8) : short(offset + 8) else { return nil }
-            self.init(rawValue: value)
-            return
-        }
-        return nil
+        guard let number else { return nil }
+        self.init(rawValue: number)
     }
 
     /// The orientation in an XMP packet, `tiff:Orientation` as an attribute or an element (XMP, part 2, section 2.9).
-    init?(xmp bytes: UnsafeRawBufferPointer) {
-        let packet = UnsafeRawBufferPointer(rebasing: bytes.prefix(1 << 16))
-        guard let place = XMPPacket.values(of: "tiff:Orientation", in: packet).first, place.count == 1 else {
-            return nil
-        }
-        self.init(rawValue: Int(packet[place.lowerBound]) - 0x30)
+    init?(xmp packet: Data) {
+        let text = XMPPacket(packet.prefix(1 << 16)).text(of: .orientation)
+        guard let number = text.flatMap({ MetadataText.decoded($0) }).flatMap({ Int($0) }) else { return nil }
+        self.init(rawValue: number)
     }
 }

@@ -5,11 +5,11 @@ internal import FoundationEssentials
 /// Nothing is believed: an entry whose value lies beyond the bytes is left out.
 struct ExifReader {
     struct Entry {
-        /// The start of the entry's 12 bytes.
+        /// The start of the entry's 12 bytes, or 20 in BigTIFF.
         var offset: Int
         var tag: Int
         var type: Int
-        /// The place of the value: in the entry itself if it has at most four bytes.
+        /// The place of the value: in the entry itself if it has at most four bytes, or eight in BigTIFF.
         var value: Range<Int>
     }
 
@@ -27,12 +27,17 @@ struct ExifReader {
 
     let bytes: UnsafeRawBufferPointer
     let isLittleEndian: Bool
+    /// True for BigTIFF, whose counts and offsets have eight bytes.
+    private let isBig: Bool
 
-    /// - Returns: `nil` unless the bytes start like a TIFF file of 32-bit offsets.
-    init?(_ bytes: UnsafeRawBufferPointer) {
+    /// - Parameter allowsBigTIFF: True for a file, which may have 64-bit offsets. A block of Exif has 32-bit offsets.
+    /// - Returns: `nil` unless the bytes start like a TIFF file.
+    init?(_ bytes: UnsafeRawBufferPointer, allowsBigTIFF: Bool = false) {
         switch (bytes.bigEndian16(at: 0), bytes.bigEndian16(at: 2)) {
-        case (0x4949, 0x2A00): isLittleEndian = true
-        case (0x4D4D, 0x002A): isLittleEndian = false
+        case (0x4949, 0x2A00): (isLittleEndian, isBig) = (true, false)
+        case (0x4D4D, 0x002A): (isLittleEndian, isBig) = (false, false)
+        case (0x4949, 0x2B00) where allowsBigTIFF: (isLittleEndian, isBig) = (true, true)
+        case (0x4D4D, 0x002B) where allowsBigTIFF: (isLittleEndian, isBig) = (false, true)
         default: return nil
         }
         self.bytes = bytes
@@ -46,31 +51,58 @@ struct ExifReader {
         bytes.bigEndian32(at: offset).map { isLittleEndian ? Int(UInt32($0).byteSwapped) : $0 }
     }
 
+    /// A number of eight bytes; `nil` for one that no count or offset within the bytes can be.
+    private func quad(_ offset: Int) -> Int? {
+        guard let first = long(offset), let second = long(offset + 4) else { return nil }
+        let (high, low) = isLittleEndian ? (second, first) : (first, second)
+        guard high < 1 << 30 else { return nil }
+        let number = high << 32 | low
+        return number <= bytes.count ? number : nil
+    }
+
+    /// A count or an offset, of four bytes or eight.
+    private func word(_ offset: Int) -> Int? { isBig ? quad(offset) : long(offset) }
+
     /// The directory of the image itself.
-    var main: Directory? { long(4).flatMap(directory) }
+    var main: Directory? { word(isBig ? 8 : 4).flatMap(directory) }
+
+    /// The places of the entries of 12 bytes in a block that state the orientation, whatever their types and counts are, and also if the
+    /// bytes end within the directory.
+    var orientationEntries: [Int] {
+        guard let start = long(4), start >= 8, let count = short(start) else { return [] }
+        var places: [Int] = []
+        for index in 0..<count {
+            let place = start + 2 + index * 12
+            guard let tag = short(place), short(place + 2) != nil else { break }
+            if tag == ExifTag.orientation { places.append(place) }
+        }
+        return places
+    }
 
     /// - Returns: `nil` if the directory does not lie within the bytes.
     /// - Complexity: O(entries)
     func directory(_ offset: Int) -> Directory? {
-        guard offset >= 8, let count = short(offset), count > 0 else { return nil }
-        let end = offset + 2 + count * 12
+        guard offset >= 8, let count = isBig ? quad(offset) : short(offset), count > 0 else { return nil }
+        let (start, entryBytes) = (offset + (isBig ? 8 : 2), isBig ? 20 : 12)
+        let end = start + count * entryBytes
         guard end <= bytes.count else { return nil }
-        let entries = (0..<count).compactMap { entry(offset + 2 + $0 * 12) }
-        let next = long(end)
+        let entries = (0..<count).compactMap { entry(start + $0 * entryBytes) }
+        let next = word(end)
         return Directory(
-            range: offset..<(next == nil ? end : end + 4), entries: entries, link: next.map { _ in end },
-            next: next ?? 0)
+            range: offset..<(next == nil ? end : end + (isBig ? 8 : 4)), entries: entries,
+            link: next.map { _ in end }, next: next ?? 0)
     }
 
     private func entry(_ offset: Int) -> Entry? {
-        guard let tag = short(offset), let type = short(offset + 2), let count = long(offset + 4),
-            let size = ExifType.size(type)
+        guard let tag = short(offset), let type = short(offset + 2), let count = word(offset + 4),
+            let size = ExifType.size(type) ?? (isBig ? ExifType.bigSize(type) : nil)
         else { return nil }
         let length = size * count
-        guard length > 4 else {
-            return Entry(offset: offset, tag: tag, type: type, value: offset + 8..<offset + 8 + length)
+        let field = offset + (isBig ? 12 : 8)
+        guard length > (isBig ? 8 : 4) else {
+            return Entry(offset: offset, tag: tag, type: type, value: field..<field + length)
         }
-        guard let start = long(offset + 8), start >= 8, start + length <= bytes.count else { return nil }
+        guard let start = word(field), start >= 8, start + length <= bytes.count else { return nil }
         return Entry(offset: offset, tag: tag, type: type, value: start..<start + length)
     }
 
@@ -80,6 +112,7 @@ struct ExifReader {
         switch entry.type {
         case ExifType.short: return short(entry.value.lowerBound)
         case ExifType.long, ExifType.directory: return long(entry.value.lowerBound)
+        case ExifType.bigLong, ExifType.bigDirectory: return quad(entry.value.lowerBound)
         // A mistake of some writers.
         case ExifType.signedLong: return long(entry.value.lowerBound).flatMap { $0 <= Int32.max ? $0 : nil }
         default: return nil
@@ -101,6 +134,8 @@ struct ExifReader {
 enum ExifType {
     static let byte = 1, ascii = 2, short = 3, long = 4, rational = 5, directory = 13
     static let signedByte = 6, signedShort = 8, signedLong = 9, signedRational = 10, float = 11
+    /// The types of BigTIFF.
+    static let bigLong = 16, signedBigLong = 17, bigDirectory = 18
 
     /// The bytes of a value; `nil` for a type that does not exist.
     static func size(_ type: Int) -> Int? {
@@ -113,6 +148,9 @@ enum ExifType {
         default: nil
         }
     }
+
+    /// The bytes of a value of BigTIFF's own types; `nil` for any other.
+    static func bigSize(_ type: Int) -> Int? { (bigLong...bigDirectory).contains(type) ? 8 : nil }
 
     /// The bytes that change places with the byte order.
     static func unit(_ type: Int) -> Int { type == 5 || type == 10 ? 4 : size(type) ?? 1 }

@@ -5,8 +5,8 @@ internal import TintypeImages
 /// The directories of an Exif block, parsed so that they can be reassembled elsewhere.
 ///
 /// A TIFF file has no Exif block. Its contents are spread over the file's own directory and those that it refers to (Exif 2.32,
-/// section 4.5.2). Everything is preserved, but offsets within makers' notes, which only their makers understand, become
-/// invalid.
+/// section 4.5.2). Everything is preserved but what describes the file's way of holding pixels. Offsets within makers' notes, which only
+/// their makers understand, become invalid.
 struct ExifTree: Equatable {
     struct Entry: Equatable {
         var tag: Int
@@ -20,22 +20,30 @@ struct ExifTree: Equatable {
     var children: [Int: ExifTree] = [:]
 
     /// The directories of a block, or the part of a TIFF file's directories that describes the picture as such.
-    /// - Returns: `nil` if there is nothing of the kind.
-    init?(_ reader: ExifReader) {
-        guard let main = reader.main else { return nil }
+    /// - Parameter directory: The directory of a page; `nil` for the first one.
+    /// - Returns: `nil` if there is nothing of the kind but an orientation, which every file may have.
+    init?(_ reader: ExifReader, _ directory: ExifReader.Directory? = nil) {
+        guard let main = directory ?? reader.main else { return nil }
         var room = Self.maximumBytes
-        self.init(reader, main, children: [ExifTag.exif, ExifTag.gps], room: &room) { Self.describing.contains($0) }
-        guard !children.isEmpty || entries.contains(where: { $0.type == ExifType.ascii }) else { return nil }
+        self.init(reader, main, children: [ExifTag.exif, ExifTag.gps], room: &room) { tag in
+            !Self.structural.contains { $0.contains(tag) }
+        }
+        guard !children.isEmpty || entries.contains(where: { $0.tag != ExifTag.orientation }) else { return nil }
     }
 
     /// Values beyond this are left out: entries may name the same bytes many times over.
     private static let maximumBytes = ImageMetadata.maximumBlockBytes
 
-    /// The tags of the first directory that describe the picture, and not the file's way of holding it.
-    private static let describing: Set<Int> = [
-        0x010E, 0x010F, 0x0110, ExifTag.orientation, ExifTag.xResolution, ExifTag.yResolution, ExifTag.resolutionUnit,
-        0x0131,
-        0x0132, 0x013B, 0x4746, 0x4749, 0x8298, 0x9C9B, 0x9C9C, 0x9C9D, 0x9C9E, 0x9C9F,
+    /// The tags of a page's directory that describe the file's way of holding pixels, and blocks that have fields of their own in
+    /// ``ImageMetadata``.
+    private static let structural: [ClosedRange<Int>] = [
+        // Kinds, sizes, depths, color models, compressions, and places of pixels (TIFF 6.0, and its supplements), and the page's number.
+        0x00FE...0x010A, 0x0111...0x0111, 0x0115...0x0119, 0x011C...0x011C, 0x0120...0x0125, 0x0129...0x0129,
+        0x012C...0x012D, 0x013D...0x0214,
+        // Rows of strips to XMP; private tags around that of the copyright: halftones, mosaics, scales, geography, IPTC, Photoshop, ICC.
+        0x022F...0x02BC, 0x8001...0x8297, 0x82A5...0x87B1,
+        // Photoshop's layers, GDAL, padding, JPEG XR, and the raw pictures of Canon and DNG.
+        0x935C...0x935C, 0xA480...0xA481, 0xBC00...0xBCFF, 0xC5D8...0xCFFF, 0xEA1C...0xEA1D,
     ]
 
     private init(
@@ -43,7 +51,8 @@ struct ExifTree: Equatable {
         where isKept: (Int) -> Bool
     ) {
         for entry in directory.entries where isKept(entry.tag) && !tags.contains(entry.tag) {
-            guard entry.value.count <= room else { continue }
+            // A block has none of the types of BigTIFF.
+            guard ExifType.size(entry.type) != nil, entry.value.count <= room else { continue }
             room -= entry.value.count
             entries.append(Entry(tag: entry.tag, type: entry.type, value: Self.value(of: entry, reader)))
         }

@@ -3,13 +3,18 @@ internal import FoundationEssentials
 internal import TintypeImages
 
 extension ImageMetadata {
-    /// The metadata in the first directory of a TIFF file, or of a camera file that is one (XMP, part 3, section 3.2).
-    /// - Parameter keepsMakerNotes: False to leave out makers' notes. They are large in camera files, and only make sense at their place.
-    init(tiff reader: ExifReader, keepsMakerNotes: Bool = true) {
+    /// The metadata of a page of a TIFF file, or of a camera file that is one (XMP, part 3, section 3.2).
+    /// - Parameters:
+    ///   - page: The offset of the page's directory; `nil` for the first page.
+    ///   - keepsMakerNotes: False to leave out makers' notes. They are large in camera files, and only make sense at their place.
+    init(tiff reader: ExifReader, page: Int? = nil, keepsMakerNotes: Bool = true) {
         self.init()
-        guard let main = reader.main else { return }
-        if var tree = ExifTree(reader) {
-            if !keepsMakerNotes { tree.children[ExifTag.exif]?.entries.removeAll { $0.tag == ExifTag.makerNote } }
+        guard let main = page.map(reader.directory) ?? reader.main else { return }
+        if var tree = ExifTree(reader, main) {
+            if !keepsMakerNotes {
+                tree.entries.removeAll { $0.tag == ExifTag.makerNote }
+                tree.children[ExifTag.exif]?.entries.removeAll { $0.tag == ExifTag.makerNote }
+            }
             let block = tree.block
             exif = block.count > Self.maximumBlockBytes ? nil : block
         }

@@ -15,11 +15,14 @@ struct XMLTokens {
     }
 
     /// A name as the document writes it, perhaps with a prefix.
-    struct Name: Equatable {
+    struct Name {
         let prefix: ArraySlice<UInt8>
         let local: ArraySlice<UInt8>
+        /// The place of the name in the bytes.
+        let start: Int
 
         init(_ name: ArraySlice<UInt8>) {
+            start = name.startIndex
             let colon = name.firstIndex(of: UInt8(ascii: ":"))
             prefix = colon.map { name[..<$0] } ?? []
             local = colon.map { name[($0 + 1)...] } ?? name
@@ -29,12 +32,20 @@ struct XMLTokens {
     struct Attribute {
         let name: Name
         let value: Text
+
+        /// The place of the attribute in the bytes, with the quotation marks.
+        var place: Range<Int> { name.start..<value.place.upperBound + 1 }
     }
 
     /// Text, in which references may stand for characters.
     struct Text {
         fileprivate let bytes: ArraySlice<UInt8>
         fileprivate let hasReferences: Bool
+
+        /// The place of the text in the bytes.
+        var place: Range<Int> { bytes.startIndex..<bytes.endIndex }
+
+        var isBlank: Bool { bytes.allSatisfy { $0 <= 0x20 } }
 
         /// The text with the characters in place of their references. What isn't such a reference stays as it is.
         var decoded: ArraySlice<UInt8> {
@@ -78,8 +89,12 @@ struct XMLTokens {
         }
     }
 
-    private let bytes: [UInt8]
-    private var offset = 0
+    /// The document in UTF-8.
+    let bytes: [UInt8]
+    /// The place behind the last token.
+    private(set) var offset = 0
+    /// True if the tokens have ended at a mistake.
+    private(set) var isBroken = false
     /// True if the element that has begun has no contents.
     private var isAtEnd = false
 
@@ -99,22 +114,28 @@ struct XMLTokens {
                 return .text(Text(bytes: bytes[offset..<end], hasReferences: true))
             }
             if begins("<!--") {
-                guard skip(behind: "-->") != nil else { return nil }
+                guard skip(behind: "-->") != nil else { return mistake() }
             } else if begins("<?") {
-                guard skip(behind: "?>") != nil else { return nil }
+                guard skip(behind: "?>") != nil else { return mistake() }
             } else if begins("<![CDATA[") {
                 let start = offset + 9
-                guard let end = skip(behind: "]]>") else { return nil }
+                guard let end = skip(behind: "]]>") else { return mistake() }
                 return .text(Text(bytes: bytes[min(start, end)..<end], hasReferences: false))
             } else if begins("</") {
-                guard skip(behind: ">") != nil else { return nil }
+                guard skip(behind: ">") != nil else { return mistake() }
                 return .end
             } else if begins("<!") {
-                offset = bytes.count
+                return mistake()
             } else {
-                return start()
+                guard let token = start() else { return mistake() }
+                return token
             }
         }
+        return nil
+    }
+
+    private mutating func mistake() -> Token? {
+        (offset, isBroken) = (bytes.count, true)
         return nil
     }
 

@@ -47,26 +47,17 @@ struct XMPProperties {
 
     private struct Element {
         let role: Role
-        /// The number of bindings of prefixes outside of it.
-        let bindings: Int
         var isLeaf = true
-    }
-
-    private struct Binding {
-        let prefix: ArraySlice<UInt8>
-        let namespace: ArraySlice<UInt8>
     }
 
     private static let properties = Dictionary(uniqueKeysWithValues: Property.allCases.map { ($0.rawValue, $0) })
     private static let rdf = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
-    /// A packet that nests more elements, or binds more prefixes at once, is read up to there.
-    private static let maximumDepth = 100, maximumBindings = 100
-    /// No name of a property is longer.
-    private static let longestName = 100
+    /// A packet that nests more elements, or binds too many prefixes at once, is read up to there.
+    private static let maximumDepth = 100
 
     private var values: [Property: [String]] = [:]
     private var elements: [Element] = []
-    private var bindings: [Binding] = []
+    private var namespaces = XMLNamespaces()
     /// The property within which the packet is read; `nil` for one that isn't read.
     private var property: Property?
     private var text: [UInt8] = []
@@ -76,7 +67,7 @@ struct XMPProperties {
     /// - Complexity: O(bytes)
     init(_ packet: Data) {
         var tokens = XMLTokens(packet)
-        while elements.count <= Self.maximumDepth, bindings.count <= Self.maximumBindings, let token = tokens.next() {
+        while elements.count <= Self.maximumDepth, !namespaces.isFull, let token = tokens.next() {
             switch token {
             case .start(let name, let attributes): begin(name, attributes)
             case .end: end()
@@ -90,27 +81,22 @@ struct XMPProperties {
     // MARK: Elements
 
     private mutating func begin(_ name: XMLTokens.Name, _ attributes: [XMLTokens.Attribute]) {
-        let outside = bindings.count
-        for attribute in attributes where bindings.count <= Self.maximumBindings {
-            if attribute.name.prefix.elementsEqual("xmlns".utf8) {
-                bindings.append(Binding(prefix: attribute.name.local, namespace: attribute.value.decoded))
-            } else if attribute.name.prefix.isEmpty, attribute.name.local.elementsEqual("xmlns".utf8) {
-                bindings.append(Binding(prefix: [], namespace: attribute.value.decoded))
-            }
-        }
-        guard bindings.count <= Self.maximumBindings else { return }
+        namespaces.begin(attributes)
+        guard !namespaces.isFull else { return }
         let parent = elements.last?.role ?? .outer
         if !elements.isEmpty { elements[elements.count - 1].isLeaf = false }
         let role = role(of: name, in: parent)
-        elements.append(Element(role: role, bindings: outside))
+        elements.append(Element(role: role))
         text.removeAll(keepingCapacity: true)
         switch role {
         case .description:
             for attribute in attributes where !attribute.name.prefix.isEmpty {
-                guard let property = expanded(attribute.name).flatMap({ Self.properties[$0] }) else { continue }
+                guard let property = namespaces.expanded(attribute.name).flatMap({ Self.properties[$0] }) else {
+                    continue
+                }
                 add(attribute.value.decoded, to: property)
             }
-        case .property: property = expanded(name).flatMap { Self.properties[$0] }
+        case .property: property = namespaces.expanded(name).flatMap { Self.properties[$0] }
         case .value where property != nil:
             isDefault = attributes.contains {
                 $0.name.prefix.elementsEqual("xml".utf8) && $0.name.local.elementsEqual("lang".utf8)
@@ -122,17 +108,18 @@ struct XMPProperties {
 
     private func role(of name: XMLTokens.Name, in parent: Role) -> Role {
         switch parent {
-        case .outer: expanded(name) == Self.rdf + "RDF" ? .rdf : .outer
+        case .outer: namespaces.expanded(name) == Self.rdf + "RDF" ? .rdf : .outer
         case .rdf: .description
         case .description: .property
         case .property, .value, .other:
-            property != nil && [Self.rdf + "li", Self.rdf + "value"].contains(expanded(name)) ? .value : .other
+            property != nil && [Self.rdf + "li", Self.rdf + "value"].contains(namespaces.expanded(name))
+                ? .value : .other
         }
     }
 
     private mutating func end() {
         guard let element = elements.popLast() else { return }
-        bindings.removeLast(bindings.count - element.bindings)
+        namespaces.end()
         if let property, element.isLeaf, element.role == .property || element.role == .value {
             add(text[...], to: property)
         }
@@ -146,13 +133,5 @@ struct XMPProperties {
         values[property, default: []].append(text)
         // The text of the default language comes first.
         if isDefault, let last = values[property]?.indices.last { values[property]?.swapAt(0, last) }
-    }
-
-    /// The name with its namespace in place of the prefix; `nil` without one, and for names that are longer than any that is read.
-    private func expanded(_ name: XMLTokens.Name) -> String? {
-        guard let namespace = bindings.last(where: { $0.prefix == name.prefix })?.namespace,
-            namespace.count + name.local.count <= Self.longestName
-        else { return nil }
-        return String(decoding: namespace + name.local, as: UTF8.self)
     }
 }

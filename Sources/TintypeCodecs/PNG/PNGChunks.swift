@@ -130,9 +130,7 @@ struct PNGChunks {
             let name = bytes[payload].prefix(79).prefix { $0 != 0 }
             profileName = String(decoding: name.map { UInt16($0) }, as: UTF16.self)
         case .exif where metadata.exif == nil:
-            // Some writers put the signature of JPEG's segment before the block.
-            let block = bytes[payload].starts(with: "Exif\0\0".utf8) ? payload.dropFirst(6) : payload
-            metadata.exif = bytes.metadataBlock(block)
+            metadata.exif = bytes.exifBlock(in: payload).flatMap { bytes.metadataBlock($0) }
         case .itxt, .ztxt, .text:
             // Only the first of a kind is read: to inflate many would take time.
             guard let text = PNGText(type, payload, of: bytes), textKinds.insert(text.kind).inserted else { break }

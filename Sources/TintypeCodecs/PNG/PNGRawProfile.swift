@@ -45,18 +45,17 @@ enum PNGRawProfile {
 extension ImageMetadata {
     /// Takes a block in that was written in digits. What the block begins with counts, because writers use the names differently.
     mutating func read(rawProfile block: Data, _ kind: PNGText.Kind) {
-        if block.starts(with: "Exif\0\0".utf8) {
-            exif = exif ?? Data(block.dropFirst(6))
-        } else if block.starts(with: "http://ns.adobe.com/xap/1.0/\0".utf8) {
+        if block.starts(with: "http://ns.adobe.com/xap/1.0/\0".utf8) {
             xmp = xmp ?? Data(block.dropFirst(29))
         } else if block.starts(with: "8BIM".utf8) {
             readIPTC(fromPhotoshop: block)
+        } else if let block = block.exifBlock {
+            exif = exif ?? block
         } else {
             switch kind {
-            case .rawExif, .rawSegment: exif = exif ?? block
             case .rawXMP: xmp = xmp ?? block
             case .rawIPTC: iptc = iptc ?? block
-            case .rawResources, .xmp: break
+            case .rawExif, .rawSegment, .rawResources, .xmp: break
             }
         }
     }

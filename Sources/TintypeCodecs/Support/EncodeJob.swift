@@ -12,7 +12,7 @@ struct EncodeJob {
     let profile: Data?
     /// The Exif block, upright and of the image's size.
     let exif: Data?
-    /// The XMP packet, upright and of the image's size.
+    /// The XMP packet, upright and of the image's size, without what it says of the source file's layout.
     let xmp: Data?
 
     /// - Throws: ``ImageError/Code/encodeFailed`` for an image that the format cannot hold.
@@ -30,9 +30,7 @@ struct EncodeJob {
         profile = prepared.colorSpace.profile
         let metadata = prepared.metadata
         exif = options.keepsMetadata ? metadata.exif.flatMap { $0.uprightExif(of: prepared.size) } : nil
-        xmp =
-            options.keepsMetadata
-            ? metadata.xmp.flatMap { $0.isEmpty ? nil : XMPPacket.upright($0, size: prepared.size) } : nil
+        xmp = options.keepsMetadata ? metadata.xmp.flatMap { XMPPacket.upright($0, size: prepared.size) } : nil
     }
 
     /// True if several frames are to be written.

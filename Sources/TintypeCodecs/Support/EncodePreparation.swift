@@ -34,8 +34,7 @@ enum EncodePreparation {
         }
         let reduced = try DepthReduction.reduce(
             options.firstFrameOnly || target.isStill ? image.firstFrame : image, to: target.formats, options, context)
-        // Sendable: it never changes, and a LittleCMS transform without a cache may be used by several threads.
-        nonisolated(unsafe) let conversion = target.storesProfile ? nil : reduced.colorSpace.profile.flatMap(conversion)
+        let conversion = target.storesProfile ? nil : reduced.colorSpace.profile.flatMap(conversion)
         guard size != reduced.size || conversion != nil else { return reduced }
         let hasAlpha = reduced.hasAlpha
         let changed = try reduced.mappingPixels { pixels throws(ImageError) in
@@ -47,6 +46,6 @@ enum EncodePreparation {
     }
 
     private static func conversion(_ profile: Data) -> ColorConversion? {
-        ColorConversion(profile: profile, source: .rgb)
+        RecentConversions.conversion(of: profile, .rgb)
     }
 }

@@ -66,10 +66,8 @@ final class TIFFFile {
             colorProfile: profile.map { ColorConversion.name(of: $0) ?? "ICC profile" })
         info.pageCount = max(1, pages.count)
         if areCut { info.isComplete = false }
-        if page == 0, let reader = ExifReader(bytes) {
-            info.metadata = ImageMetadata(tiff: reader)
-        } else {
-            info.metadata.xmp = Self.bytes(handle, TIFFTAG_XMLPACKET, maximum: ImageMetadata.maximumBlockBytes)
+        if let reader = ExifReader(bytes, allowsBigTIFF: true) {
+            info.metadata = ImageMetadata(tiff: reader, page: directory)
         }
         self.info = info
         guard !size.isEmpty else {
@@ -134,8 +132,8 @@ final class TIFFFile {
         return UnsafeBufferPointer(start: values, count: Int(count))
     }
 
-    private static func bytes(_ handle: OpaquePointer, _ tag: Int32, maximum: Int = .max) -> Data? {
-        array(handle, tag, count: UInt32.self, of: UInt8.self).flatMap { $0.count > maximum ? nil : Data($0) }
+    private static func bytes(_ handle: OpaquePointer, _ tag: Int32) -> Data? {
+        array(handle, tag, count: UInt32.self, of: UInt8.self).map { Data($0) }
     }
 
     /// The color model; a file that doesn't state one has the usual model for its number of samples, as libtiff has it.

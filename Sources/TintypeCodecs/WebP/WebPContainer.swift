@@ -77,8 +77,7 @@ struct WebPContainer: Sendable {
         if frames.isEmpty, isComplete { throw .corrupt("the WebP file has no image") }
         profile = Self.chunk("ICCP", demuxer)
         metadata.xmp = Self.chunk("XMP ", demuxer, maximumBytes: ImageMetadata.maximumBlockBytes)
-        metadata.exif = Self.chunk("EXIF", demuxer, maximumBytes: ImageMetadata.maximumBlockBytes)
-            .map(Self.withoutPrefix)
+        metadata.exif = Self.chunk("EXIF", demuxer, maximumBytes: ImageMetadata.maximumBlockBytes)?.exifBlock
         orientation = Orientation(exif: metadata.exif, xmp: metadata.xmp)
     }
 
@@ -116,11 +115,6 @@ struct WebPContainer: Sendable {
         guard let bytes = iterator.chunk.bytes, (1...maximumBytes).contains(iterator.chunk.size)
         else { return nil }
         return Data(bytes: bytes, count: iterator.chunk.size)
-    }
-
-    /// Some writers put the prefix of the JPEG segment in front of the TIFF header.
-    private static func withoutPrefix(_ exif: Data) -> Data {
-        exif.starts(with: Array("Exif\0\0".utf8)) ? Data(exif.dropFirst(6)) : exif
     }
 }
 

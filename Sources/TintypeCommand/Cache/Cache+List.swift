@@ -7,7 +7,7 @@ extension CacheCommand {
     /// `tintype cache list`
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List the images of the cache, in the order in which they were stored.")
+            abstract: "List the images of the cache, in no particular order.")
         @OptionGroup var options: Options
 
         @Flag(name: .customLong("full-urls"), help: "Show URLs as the cache keeps them, with any credentials.")

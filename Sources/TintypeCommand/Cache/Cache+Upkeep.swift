@@ -33,7 +33,7 @@ extension CacheCommand {
         static let configuration = CommandConfiguration(
             abstract: "Remove images that have expired, and files that a crash left behind.",
             discussion: """
-                Without limits, only expired images are removed. With limits, the least recently used images are removed \
+                Without limits, only images whose own end has come are removed (Cache-Control, Expires). With limits, the least recently used images are removed \
                 until the limits are met.
                 """)
         @OptionGroup var options: Options

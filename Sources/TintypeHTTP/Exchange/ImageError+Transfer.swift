@@ -79,9 +79,10 @@ extension ImageError {
         load(.incompleteBody, "only \(received) of \(expected) bytes arrived", error)
     }
 
-    /// Creates an error from an error thrown by a closure of the program.
+    /// Creates an error from an error thrown by a closure of the program, in its task: a `CancellationError` of something else that the
+    /// closure waited for cancels nothing here.
     static func refused(_ code: Code, by what: String, _ error: any Error) -> ImageError {
-        if Task.isCancelled || error is CancellationError { return .cancelledTransfer }
+        if Task.isCancelled { return .cancelledTransfer }
         return load(code, "\(what) failed: \(error)", error)
     }
 

@@ -7,9 +7,9 @@
 public struct DecodeLimits: Sendable, Hashable, Codable {
     /// The largest number of pixels in a frame of the source. The default is 2²⁸, which is 16,384 × 16,384.
     public var maximumPixels = 1 << 28
-    /// The largest number of bytes for the pixels of all frames of the result. The default is 1 GiB.
+    /// The largest number of bytes for the pixels of all frames of the result, without the padding of rows. The default is 1 GiB.
     public var maximumBytes = ByteCount(1 << 30)
-    /// The largest number of frames in an animation.
+    /// The largest number of frames in an animation. The default is 10,000.
     public var maximumFrames = 10_000
     /// The longest side of a frame of the source, in pixels. The tables for resizing grow with it. The default is
     /// 2²⁰.

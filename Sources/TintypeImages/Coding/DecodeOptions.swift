@@ -10,7 +10,7 @@
 /// An encoder refuses options that have settings of a single format.
 public struct DecodeOptions: Sendable, Hashable, Codable {
     /// The box, in pixels, that the upright image has to fit in; `nil`, or a box with a zero side, for the full image. The
-    /// image is decoded at that size, and never enlarged unless ``allowsUpscaling`` is true.
+    /// image is decoded at that size, and never enlarged unless ``allowsUpscaling`` is true or it is a drawing (SVG, PDF).
     public var thumbnailSize: PixelSize?
     /// True to preserve the proportions of a thumbnail, which fits into the box; false to stretch it to exactly the box.
     public var preservesAspectRatio = true
@@ -25,7 +25,7 @@ public struct DecodeOptions: Sendable, Hashable, Codable {
     /// Only JPEG has a faster way: it is decoded at the requested size or more, and not at twice the size or more. Of a progressive JPEG,
     /// the scans that contribute least are not decoded, unless previews needed them anyway.
     public var prefersFastThumbnail = false
-    /// The largest number of bytes for the pixels of all frames. A larger image is decoded at a smaller size, while a limit of
+    /// The largest number of bytes for the pixels of all frames, without the padding of rows. A larger image is decoded at a smaller size, while a limit of
     /// ``DecodeLimits`` rejects it. With ``decodeToHDR``, each pixel counts as eight bytes, as it may turn out to have them.
     public var maximumBytes: ByteCount?
     /// The page of a document with several, as PDF and TIFF may have, counted from 0. Other formats have a single page, and ignore it.

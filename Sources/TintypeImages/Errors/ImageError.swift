@@ -56,7 +56,7 @@ public struct ImageError: Error, Sendable {
     public enum Stage: String, Sendable, Hashable, CaseIterable {
         /// The check of the request, before anything is looked up.
         case request
-        /// The lookup in the caches.
+        /// The lookup in the caches, and the write to them.
         case cache
         /// The transfer from the source.
         case load
@@ -66,7 +66,7 @@ public struct ImageError: Error, Sendable {
         case transform
         /// The encoding of an image to a file.
         case encode
-        /// The write to a cache.
+        /// The write of a file, by the command-line tool. Errors of caches have the stage ``cache``.
         case store
     }
 }

@@ -39,7 +39,7 @@ public struct Image: Sendable {
         /// The number of pixels per point, at least 1.
         package var scale: Double = 1
         /// The number of times that an animation is played; 0 to repeat it forever.
-        package var loopCount = 0
+        package var loopCount = 0 { didSet { loopCount = max(0, loopCount) } }
         /// The color space of the source. Pixels are converted to sRGB unless the options keep the color space.
         package var colorSpace = ColorSpace.sRGB
         /// The bits of a color component in the source, such as 10 for many AVIF files.

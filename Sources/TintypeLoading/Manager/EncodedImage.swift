@@ -4,7 +4,7 @@ public import FoundationEssentials
 ///
 /// An ``Image``, in contrast, always has its pixels.
 public struct EncodedImage: Sendable {
-    /// The bytes as the source sent them.
+    /// The bytes: as the source sent them, or as they were encoded for the request.
     public var data: Data
     /// The contents of the header.
     public var info: ImageInfo

@@ -4,7 +4,8 @@ public import FoundationEssentials
 public struct ImageResult: Sendable {
     /// The decoded and transformed image.
     public var image: Image
-    /// The bytes as the source sent them; `nil` for an image from memory, or from a stored variant.
+    /// The bytes as the source sent them; `nil` for a stored variant, and for an image from memory unless the request has
+    /// ``ImageRequest/CacheOptions/queriesData``.
     public var data: Data?
     /// The place where the image was found.
     public var source: ImageOrigin

@@ -96,6 +96,33 @@ struct BMPCoderTests {
         #expect(!opaque.hasAlpha && opaque.pixels[0, 0] == red)
     }
 
+    @Test("An alpha that is 0 everywhere doesn't count", arguments: [16, 32])
+    func emptyAlpha(bits: Int) throws {
+        let isDeep = bits == 32
+        let fields = isDeep ? fields32 : Self.little(0x7C00, 4) + Self.little(0x3E0, 4) + Self.little(0x1F, 4)
+        func bitmap(_ pixels: [UInt8]) -> Data {
+            let alpha = Self.little(isDeep ? 0xFF00_0000 : 0x8000, 4)
+            return Self.bitmap(1, 2, bits: bits, compression: 6, extra: fields + alpha, pixels: pixels)
+        }
+        // Rows of 16 bits end with two bytes that no pixel has.
+        let empty = bitmap(isDeep ? [0, 0, 255, 0, 255, 0, 0, 0] : [0, 0x7C, 0xFF, 0xFF, 0x1F, 0, 0xFF, 0xFF])
+        let opaque = try coder.decode(empty)
+        #expect(opaque.pixels[0, 0] == blue && opaque.pixels[0, 1] == red && !opaque.hasAlpha)
+        #expect(try !coder.info(empty).hasAlpha)
+        let other = bitmap(isDeep ? [0, 0, 255, 0, 255, 0, 0, 255] : [0, 0x7C, 0, 0, 0x1F, 0x80, 0, 0])
+        let half = try coder.decode(other)
+        #expect(half.pixels[0, 0] == blue && half.pixels[0, 1] == clear && half.hasAlpha)
+        #expect(try coder.info(other).hasAlpha)
+    }
+
+    @Test("A file that states its pixels within its header has them behind it", arguments: [0, 14, 26, 40, 53])
+    func offsetInHeader(offset: Int) throws {
+        var file = Self.bitmap(1, 2, bits: 24, pixels: [0, 0, 255, 0, 0, 255, 0, 0])
+        file.replaceSubrange(10..<14, with: Self.little(offset, 4))
+        let image = try coder.decode(file)
+        #expect(image.pixels[0, 0] == green && image.pixels[0, 1] == red)
+    }
+
     private var fields32: [UInt8] { Self.little(0xFF0000, 4) + Self.little(0xFF00, 4) + Self.little(0xFF, 4) }
 
     @Test("Run lengths of 8 bits: runs, literals, steps over pixels, ends of lines")

@@ -70,6 +70,44 @@ struct ColorConversionTests {
         #expect(try ColorConversion(profile: ProfileSamples.linearGray(), source: .rgb) == nil)
     }
 
+    @Test("Decodes share the conversions of the last eight profiles, each for its pixels")
+    func recent() throws {
+        let recent = Lock(RecentConversions())
+        func conversion(_ profile: Data, _ format: PixelFormat = .rgba8) -> ColorConversion? {
+            RecentConversions.conversion(of: profile, .rgb, format, in: recent)
+        }
+        let wide = try ProfileSamples.wide()
+        let first = try #require(conversion(wide))
+        // Of a file, the profile is a part.
+        #expect(conversion((Data([1, 2]) + wide).dropFirst(2)) === first)
+        #expect(conversion(wide, .rgba16)?.format == .rgba16)
+        #expect(RecentConversions.conversion(of: wide, .gray, in: recent) !== first)
+        #expect(conversion(try ProfileSamples.sRGB()) == nil)
+        for number in 0..<5 { _ = conversion(try ProfileSamples.linear(name: "linear \(number)")) }
+        #expect(conversion(wide) !== first)
+    }
+
+    @Test("A conversion that decodes share gives each its colors")
+    func sharing() async throws {
+        let conversion = try #require(
+            try ColorConversion(profile: ProfileSamples.wide(), source: .rgb, format: .rgbaFloat16))
+        #expect(!conversion.usesTables)
+        @Sendable func converted(_ seed: UInt64) -> [SIMD4<Float16>] {
+            var generator = SeededRandom(seed: seed)
+            var row = (0..<2_000).map { _ in SIMD4<Float16>.random(in: 0...1, using: &generator) }
+            row.withUnsafeMutableBytes { bytes in
+                if let base = bytes.baseAddress { conversion.convert(base, count: bytes.count / 8) }
+            }
+            return row
+        }
+        let expected = (0..<8).map { converted($0) }
+        await withTaskGroup { group in
+            for round in 0..<64 {
+                group.addTask { #expect(converted(UInt64(round % 8)) == expected[round % 8]) }
+            }
+        }
+    }
+
     @Test("A gray profile is applied to gray pixels")
     func gray() throws {
         let conversion = try #require(try ColorConversion(profile: ProfileSamples.linearGray(), source: .gray))

@@ -190,7 +190,9 @@ struct DeepTraitTests {
         try expectRange(HEIFCoder(), data, source: image, tolerance: 0.1)
     }
 
-    @Test("The thumbnail of a HEIC of high dynamic range is one of high dynamic range", .capability("COD-20", "COD-26"))
+    @Test(
+        "A thumbnail of a HEIC of high dynamic range is made of the image: libheif states other colors for its own",
+        .capability("COD-20", "COD-26"))
     func heicThumbnail() throws {
         var options = EncodeOptions(quality: 0.95)
         options.encodeToHDR = .isoHDR
@@ -203,8 +205,7 @@ struct DeepTraitTests {
         let small = try decode(HEIFCoder(), data) { $0.thumbnailSize = box }
         #expect(small.pixels.format == .rgbaFloat16 && small.isHighDynamicRange)
         let reference = try decode(HEIFCoder(), plain) { $0.thumbnailSize = box }
-        #expect(small.pixels != reference.pixels, "the embedded thumbnail was not used")
-        #expect(DeepSamples.difference(small.pixels, reference.pixels) < 0.05)
+        #expect(small.pixels == reference.pixels, "the embedded thumbnail was used")
     }
     #endif
 }

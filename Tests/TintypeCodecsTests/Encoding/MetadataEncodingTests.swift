@@ -39,6 +39,28 @@ struct MetadataEncodingTests {
         #expect(partly.metadata.exif == nil && partly.metadata.xmp == HandmadeExif.xmp())
     }
 
+    #if TIFF
+    @Test("A TIFF file has all of a block but what describes another file's pixels", .capability("COD-47"))
+    func describingFields() throws {
+        let title = MadeExif.Value.bytes(type: 1, [0x41, 0, 0x42, 0, 0, 0])
+        let described = MadeExif(main: [
+            (0x0100, .long([4_000])), (0x010D, .text("Roll 7")), (0x0112, .short([1])), (0x0129, .short([2, 5])),
+            (0x013C, .text("Station")), (0x0213, .short([1])), (0x4746, .short([3])), (0x9C9B, title),
+        ])
+        let short = MadeExif(main: [(0x4746, .short([3])), (0x9C9B, title)])
+        let kept = [0x010D, 0x0112, 0x013C, 0x4746, 0x9C9B]
+        for (block, tags) in [(described, kept), (short, [0x0112, 0x4746, 0x9C9B])] {
+            let source = try image(ImageMetadata(exif: block.data))
+            let data = try WritableFormats.encode(source, as: .tiff) { $0.keepsMetadata = true }
+            let result = try WritableFormats.decode(data)
+            let exif = try #require(result.metadata.exif)
+            let tree = exif.withUnsafeBytes { bytes in ExifReader(bytes).flatMap { ExifTree($0) } }
+            #expect(tree?.entries.map(\.tag) == tags && tree?.entries.last?.value == [0x41, 0, 0x42, 0, 0, 0])
+            #expect(result.metadata.fields.rating == 3 && result.pixels == source.pixels)
+        }
+    }
+    #endif
+
     @Test("Nothing is written unless it is asked for", arguments: WritableFormats.all)
     func nothing(format: ImageFormat) throws {
         let source = try image(ImageMetadata(exif: HandmadeExif().data, xmp: HandmadeExif.xmp()))

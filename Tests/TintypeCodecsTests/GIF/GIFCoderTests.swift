@@ -111,22 +111,25 @@ struct GIFCoderTests {
         #expect(try coder.decode(none.data).pixels[0, 0] == [0, 0, 0, 255])
     }
 
-    @Test("What lies beyond the logical screen is cut off")
+    @Test("What lies beyond the logical screen is cut off after the first frame")
     func offScreen() throws {
         var gif = TestGIF(2, 2)
-        gif.frame((1, 1, 3, 3), [0, 1, 1, 1, 1, 1, 1, 1, 1])
+        gif.frame((1, 1, 1, 1), [0])
         gif.frame((9, 9, 1, 1), [1])
         let frames = try coder.decode(gif.data).frames
         #expect(rows(frames[0].pixels) == [[clear, clear], [clear, red]])
         #expect(frames[1].pixels === frames[0].pixels)
     }
 
-    @Test("A logical screen of 0x0 takes the size of the first frame")
-    func emptyScreen() throws {
-        var gif = TestGIF(0, 0)
+    @Test("A logical screen that is smaller than the first frame is enlarged", arguments: [0, 1])
+    func smallScreen(side: Int) throws {
+        var gif = TestGIF(side, side)
         gif.frame((0, 0, 2, 1), [0, 1])
         #expect(rows(try coder.decode(gif.data).pixels) == [[red, green]])
         #expect(try coder.info(gif.data).size == PixelSize(width: 2, height: 1))
+        var moved = TestGIF(side, side)
+        moved.frame((1, 0, 1, 2), [0, 1])
+        #expect(rows(try coder.decode(moved.data).pixels) == [[clear, red], [clear, green]])
     }
 
     @Test(
@@ -320,6 +323,7 @@ struct GIFCoderTests {
     @Test("A frame that is larger than the picture counts in the limits and the budget", .capability("3.1"))
     func largeFrame() throws {
         var gif = TestGIF(1, 1)
+        gif.frame((0, 0, 1, 1), [0])
         gif.frame((0, 0, 2_000, 2_000), [0, 1], interlaced: true)
         for data in [gif.data, Data(gif.unfinished.dropLast(4))] {
             var context = ProcessingContext(budget: DecodeBudget(limit: .megabytes(50)))

@@ -53,6 +53,26 @@ struct HEIFCoderTests {
         #expect(RasterSamples.psnr(try coder.decode(data).pixels, image.pixels) > 45)
     }
 
+    @Test("An image that is no larger than a thumbnail gets none", .capability("COD-26"))
+    func smallWithThumbnail() throws {
+        for (width, height) in [(64, 48), (320, 200), (200, 320), (320, 320), (1_920, 11), (640, 3), (3, 1_000)] {
+            let image = try RasterSamples.gradient(width, height)
+            var options = EncodeOptions()
+            let plain = try coder.encode(image, as: .heic, options: options)
+            options.embedsThumbnail = true
+            #expect(try coder.encode(image, as: .heic, options: options).count == plain.count)
+        }
+    }
+
+    @Test("A thin picture comes back with its transparency, although it is coded with a wide margin")
+    func thinTransparency() throws {
+        for (width, height) in [(2_000, 1), (1, 2_000), (4_000, 8)] {
+            let image = try RasterSamples.image(width, height, hasAlpha: true) { _, _ in clear }
+            let decoded = try coder.decode(try encode(image))
+            #expect(decoded.size == image.size && decoded.hasAlpha)
+        }
+    }
+
     @Test("The header can be read before the rest of the file is there")
     func headerOfBeginning() throws {
         let data = try encode(try RasterSamples.gradient(128, 64))

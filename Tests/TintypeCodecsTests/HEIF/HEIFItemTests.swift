@@ -101,6 +101,49 @@ struct HEIFItemTests {
         }
     }
 
+    @Test("A grid of one tile, which an item refers to very often, is planned at once")
+    func manyAuxiliaryReferences() throws {
+        let grid = HEIFTestStill.grid(rows: 48, columns: 48, 1_536, 1_536)
+        var other = try HEIFTestStill.picture(
+            32, 32, [9], layout: .gray, [HEIFTestStill.auxiliaryType("urn:tintype:test")])
+        other.references = Array(repeating: ("auxl", Array(repeating: 2, count: 60_000)), count: 2)
+        let items = [
+            HEIFTestStill.derived("grid", grid, from: Array(repeating: 2, count: 48 * 48)),
+            try HEIFTestStill.picture(), other,
+        ]
+        let data = HEIFTestStill(items: items).data
+        let start = ContinuousClock.now
+        let info = try HEIFCoder().info(data)
+        #expect(info.size == PixelSize(width: 1_536, height: 1_536) && !info.hasAlpha)
+        #expect(ContinuousClock.now - start < .seconds(30))
+    }
+
+    @Test("The configuration of a picture counts as its bytes do: many tiles can't share a large one")
+    func largeConfiguration() throws {
+        var tile = try HEIFTestStill.picture()
+        tile.properties[0] = TestMovie.box("hvcC", tile.properties[0].dropFirst(8) + Data(count: 60_000))
+        func items(_ side: Int) -> [HEIFTestStill.Item] {
+            let grid = HEIFTestStill.grid(rows: UInt8(side), columns: UInt8(side), side * 32, side * 32)
+            return [HEIFTestStill.derived("grid", grid, from: Array(repeating: 2, count: side * side)), tile]
+        }
+        #expect(throws: Never.self) { try decode(items(2)) }
+        refuses(.limitExceeded, items(16))
+    }
+
+    @Test("A matrix that can't be undone is an error; a gray picture needs none")
+    func matrices() throws {
+        for matrix in [0, 3, 10, 11, 13, 14, 15, 255] {
+            let color = HEIFTestSequence.color(primaries: 1, transfer: 13, matrix: matrix, isFullRange: true)
+            var (item, gray) = (try HEIFTestStill.picture(), try HEIFTestStill.picture(32, 32, [120], layout: .gray))
+            item.properties[2] = color
+            gray.properties[2] = color
+            refuses(.corruptImage, [item])
+            #expect(throws: Never.self) { try decode([gray]) }
+            let sequence = HEIFTestSequence.track(try KnownPictures.encode(2)) { $0.codingBoxes += color }
+            expectCode(.corruptImage) { try HEIFCoder().decode(TestMovie(tracks: [sequence]).data) }
+        }
+    }
+
     @Test("A grid has tiles of one size that cover it, as many as it says")
     func grids() throws {
         let tile = try HEIFTestStill.picture()
@@ -216,6 +259,61 @@ struct HEIFItemTests {
         let part = try file([turn], [crop])
         let turned = try file([turn], [])
         for y in 0..<12 { for x in 0..<20 { #expect(part[x, y] == turned[x + 8, y + 15]) } }
+    }
+
+    @Test("A derived image may state what its colors mean, and its parts how they are coded")
+    func derivedColors() throws {
+        let profile = try #require(CodePoints(primaries: 12, transfer: 13).profile)
+        let source = try HEIFTestStill.picture()
+        let expected = try decode([source]).pixels
+        let grid = HEIFTestStill.grid(rows: 1, columns: 1, 32, 32)
+        let colors = [
+            TestMovie.box("colr", Data("prof".utf8) + profile),
+            HEIFTestSequence.color(primaries: 12, transfer: 13, matrix: 9, isFullRange: false),
+        ]
+        for (type, data) in [("iden", Data([0])), ("grid", grid)] {
+            for color in colors {
+                let image = try decode([HEIFTestStill.derived(type, data, from: [2], [color]), source]) {
+                    $0.keepsColorSpace = true
+                }
+                #expect(image.pixels == expected && image.colorSpace.name == "Display P3")
+            }
+            // Parts that state nothing.
+            var silent = source
+            let color = silent.properties.remove(at: 2)
+            #expect(try decode([HEIFTestStill.derived(type, data, from: [2], [color]), silent]).pixels == expected)
+        }
+    }
+
+    @Test("An embedded thumbnail is used if it states the colors of the image, or none")
+    func thumbnailColors() throws {
+        let image = try HEIFTestStill.picture(64, 64, [100, 128, 128])
+        func level(_ colors: [Data]) throws -> Int {
+            var small = try HEIFTestStill.picture(32, 32, [200, 128, 128])
+            small.properties.replaceSubrange(2..., with: colors)
+            small.references = [("thmb", [1])]
+            let pixels = try decode([image, small]) { $0.thumbnailSize = PixelSize(width: 16, height: 16) }.pixels
+            return Int(pixels[4, 4].x)
+        }
+        let own = HEIFTestSequence.color(primaries: 1, transfer: 13, matrix: 1, isFullRange: true)
+        for colors in [[], [own]] { #expect(try abs(level(colors) - 200) < 3) }
+        for (transfer, matrix, isFullRange) in [(16, 1, true), (13, 9, true), (13, 1, false)] {
+            let color = HEIFTestSequence.color(
+                primaries: 1, transfer: transfer, matrix: matrix, isFullRange: isFullRange)
+            #expect(try abs(level([color]) - 100) < 3)
+        }
+    }
+
+    @Test("An aperture that doesn't lie within the picture on whole pixels changes nothing")
+    func apertures() throws {
+        let whole = try decode([try HEIFTestStill.picture()]).pixels
+        for fields in [
+            [31, 2, 20, 1, 0, 1, 0, 1], [20, 1, 20, 1, 1, 2, 0, 1], [40, 1, 20, 1, 0, 1, 0, 1],
+            [20, 0, 20, 1, 0, 1, 0, 1],
+        ] {
+            let aperture = TestMovie.box("clap", TestMovie.numbers(fields))
+            #expect(try decode([try HEIFTestStill.picture(32, 32, [120, 90, 200], [aperture])]).pixels == whole)
+        }
     }
 
     @Test("Depth isn't transparency, and transparency may have another size")

@@ -87,12 +87,41 @@ struct GainMapDecodeTests {
         #expect(segments.gainMapParameters?.count == 4 && data.suffix(map.data.count) == map.data)
         let own = try #require(map.data.withUnsafeBytes { JPEGSegments($0).xmp })
         #expect(GainMapParameters(xmp: String(decoding: own, as: UTF8.self))?.channels.count == 1)
-        // A source's packet is kept instead.
-        let image = try bright().with { $0.metadata.xmp = Data("<x:xmpmeta xmlns:x='adobe:ns:meta/'/>".utf8) }
-        let kept = try coder.encode(
-            image, as: .jpeg, options: EncodeOptions(keepsMetadata: true, encodeToHDR: .gainMap))
-        let packet = try #require(kept.withUnsafeBytes { JPEGSegments($0).xmp })
-        #expect(!String(decoding: packet, as: UTF8.self).contains("hdrgm") && JPEGGainMap(of: kept) != nil)
+    }
+
+    @Test(
+        "The packet of a source is kept, with the map that the file has instead of the source's",
+        .capability("COD-20", "COD-47"))
+    func keptPacket() throws {
+        let container = """
+            xmlns:hdrgm="http://ns.adobe.com/hdr-gain-map/1.0/" xmlns:C="http://ns.google.com/photos/1.0/container/" \
+            xmlns:Item="http://ns.google.com/photos/1.0/container/item/" hdrgm:Version="9.0"
+            """
+        let contents = """
+            <C:Directory><rdf:Seq><rdf:li><C:Item Item:Length="7"/></rdf:li></rdf:Seq></C:Directory>\
+            <dc:title><rdf:Alt><rdf:li xml:lang="x-default">Tram</rdf:li></rdf:Alt></dc:title>
+            """
+        let source = MadeXMP.data(contents, attributes: container)
+        for packet in [source, Data("<x:xmpmeta xmlns:x='adobe:ns:meta/'/>".utf8), Data("<x".utf8)] {
+            let image = try bright().with { $0.metadata.xmp = packet }
+            let file = try coder.encode(
+                image, as: .jpeg, options: EncodeOptions(keepsMetadata: true, encodeToHDR: .gainMap))
+            let length = try #require(JPEGGainMap(of: file)).data.count
+            let written = try #require(file.withUnsafeBytes { JPEGSegments($0).xmp })
+            let text = String(decoding: written, as: UTF8.self)
+            #expect(text.contains("Item:Length=\"\(length)\"") && !text.contains("Item:Length=\"7\""))
+            #expect(text.split(separator: "hdrgm:Version=").count == 2 && !text.contains("9.0"))
+            #expect(ImageMetadata(xmp: written).fields.title == (packet == source ? "Tram" : nil))
+            // It is well-formed.
+            #expect(XMPPacket.upright(written, size: image.size) != nil)
+            // In standard range, there is no map.
+            let plain = try coder.encode(
+                coder.decode(file), as: .jpeg, options: EncodeOptions(keepsMetadata: true, encodeToHDR: .none))
+            let rest = try #require(plain.withUnsafeBytes { JPEGSegments($0).xmp })
+            #expect(!String(decoding: rest, as: UTF8.self).contains("hdrgm"))
+            #expect(!String(decoding: rest, as: UTF8.self).contains("Item"))
+            #expect(ImageMetadata(xmp: rest).fields.title == (packet == source ? "Tram" : nil))
+        }
     }
 
     @Test(

@@ -109,6 +109,24 @@ struct JPEGDecodeTests {
                 from: PixelSize(width: 4000, height: 3000), to: PixelSize(width: 200, height: 150),
                 samplings: [JPEGSampling(horizontal: horizontal, vertical: vertical), color, color], isFast: false,
                 isProgressive: false) == eighths)
+        // A fast thumbnail's brightness may be half as large: 400 x 300 of 4:1:1 has colors of 200 x 300 at a quarter.
+        #expect(
+            JPEGScale.eighths(
+                from: PixelSize(width: 4000, height: 3000), to: PixelSize(width: 200, height: 150),
+                samplings: [JPEGSampling(horizontal: horizontal, vertical: vertical), color, color], isFast: true,
+                isProgressive: false) == eighths)
+    }
+
+    @Test("Samplings that libjpeg can't enlarge are named as such, and no damage")
+    func fractionalSampling() throws {
+        var data = try encoded(RasterSamples.gradient(32, 32))
+        // Behind the size come the number of components, and for each its number, sampling, and table (T.81, B.2.2).
+        let frame = try #require(data.firstRange(of: [0xFF, 0xC0])).upperBound
+        data[frame + 9] = 0x31
+        data[frame + 12] = 0x21
+        expectCode(.formatNotEnabled) {
+            try coder.decode(data, options: DecodeOptions(), context: context)
+        }
     }
 
     @Test("Issue 3, speed: A fast thumbnail is decoded at its size at least, of a baseline file")

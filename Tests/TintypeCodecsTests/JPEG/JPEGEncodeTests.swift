@@ -83,6 +83,15 @@ struct JPEGEncodeTests {
         #expect(try roundTrip(source, options).size == source.size)
     }
 
+    @Test("A color profile for which a JPEG has no room is refused")
+    func largeProfile() throws {
+        let profile = Data(count: 255 * 65_519 + 1)
+        let image = try RasterSamples.gradient(8, 8).with { $0.colorSpace = ColorSpace(name: "large", profile: profile) }
+        #expect { try JPEGCoder().encode(image, as: .jpeg, options: EncodeOptions()) } throws: {
+            ($0 as? ImageError)?.code == .encodeFailed
+        }
+    }
+
     @Test("A side of more than 65,500 pixels is refused")
     func tooWide() throws {
         let source = try RasterSamples.image(65_501, 1) { _, _ in RasterSamples.red }

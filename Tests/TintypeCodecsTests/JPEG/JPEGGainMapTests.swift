@@ -30,13 +30,16 @@ struct JPEGGainMapTests {
     private let channel = [(-1, 2), (5, 2), (1, 1), (1, 64), (1, 32)]
 
     /// A JPEG with a second picture behind it, and the index that says so.
-    /// - Parameter empty: The number of pictures without bytes between them in the index.
+    /// - Parameters:
+    ///   - empty: The number of pictures without bytes between them in the index.
+    ///   - picture: The second picture; green for `nil`.
     private func file(
-        segments: [UInt8], isLittleEndian: Bool = false, size: Int = 0, offset: Int = 0, empty: Int = 0
+        segments: [UInt8], isLittleEndian: Bool = false, size: Int = 0, offset: Int = 0, empty: Int = 0,
+        picture: Data? = nil
     ) throws -> Data {
         let coder = JPEGCoder()
         let image = try coder.encode(makeImage(RasterSamples.pixels(32, 16) { _, _ in red }), as: .jpeg)
-        var map = try coder.encode(makeImage(RasterSamples.pixels(8, 4) { _, _ in green }), as: .jpeg)
+        var map = try picture ?? coder.encode(makeImage(RasterSamples.pixels(8, 4) { _, _ in green }), as: .jpeg)
         map.insert(contentsOf: segments, at: 2)
         func number(_ value: Int, _ count: Int) -> [UInt8] {
             isLittleEndian ? big(value, count).reversed() : big(value, count)
@@ -137,6 +140,63 @@ struct JPEGGainMapTests {
             let gainMap = try #require(JPEGGainMap(of: file(segments: segment(0xE2, Self.urn + bytes))))
             #expect(gainMap.parameters == nil && gainMap.standard == .iso)
         }
+    }
+
+    @Test("Parameters in XMP count where those of the standard can't be read", .capability("COD-54"))
+    func unreadableStandard() throws {
+        let packet = #"<rdf:Description hdrgm:Version="1.0" hdrgm:GainMapMax="2" hdrgm:HDRCapacityMax="2"/>"#
+        let xmp = segment(0xE1, Array("http://ns.adobe.com/xap/1.0/\0".utf8) + Array(packet.utf8))
+        for version in [0, 1] {
+            let bytes = parameters(flags: 0, headrooms: [(0, 1), (3, 1)], channels: [channel], version: version)
+            let data = try file(segments: segment(0xE2, Self.urn + bytes) + xmp)
+            let gainMap = try #require(JPEGGainMap(of: data))
+            #expect(gainMap.standard == (version == 0 ? .iso : .adobe))
+            #expect(gainMap.parameters?.alternateHeadroom == (version == 0 ? 3 : 2))
+            #expect(try JPEGCoder().decode(data) { $0.decodeToHDR = true }.isHighDynamicRange)
+        }
+    }
+
+    @Test("A denominator that all numbers have in common is read, as libultrahdr writes it", .capability("COD-54"))
+    func commonDenominator() throws {
+        func bytes(flags: Int = 0x48, denominator: Int = 4) -> [UInt8] {
+            let numbers = [denominator, 0, 12, -2, 10, 4, 1, 2]
+            return big(0, 2) + big(0, 2) + [UInt8(flags)] + numbers.flatMap { big($0, 4) }
+        }
+        let read = try #require(GainMapParameters(iso: bytes()))
+        #expect(read.baseHeadroom == 0 && read.alternateHeadroom == 3 && read.usesBaseColorSpace)
+        let expected = GainMapParameters.Channel(
+            minimum: -0.5, maximum: 2.5, gamma: 1, baseOffset: 0.25, alternateOffset: 0.5)
+        #expect(read.channels == [expected])
+        #expect(GainMapParameters(iso: bytes(denominator: 0)) == nil)
+        #expect(GainMapParameters(iso: bytes(flags: 0xC8)) == nil, "two channels are missing")
+        #expect(GainMapParameters(iso: bytes(flags: 0x4C)) == nil, "the image itself has the range")
+        for count in 0..<bytes().count { #expect(GainMapParameters(iso: Array(bytes().prefix(count))) == nil) }
+    }
+
+    @Test(
+        "The values of a map aren't colors, and lie like those of the image, whatever profile and orientation it has",
+        .capability("COD-54"))
+    func values() throws {
+        let pixels = try RasterSamples.pixels(8, 4) { x, _ in
+            SIMD4(UInt8(x * 30), UInt8(x * 30), UInt8(x * 30), 255)
+        }
+        let gray = try #require(
+            try JPEGWriter().write(makeImage(pixels, hasAlpha: false), quality: 100, EncodeOptions(), isGray: true))
+        let iso = segment(
+            0xE2, Self.urn + parameters(flags: 0x40, headrooms: [(0, 1), (3, 1)], channels: [channel]))
+        let profile = [UInt8](try ProfileSamples.linearGray())
+        let statements =
+            segment(0xE2, Array("ICC_PROFILE\0".utf8) + [1, 1] + profile)
+            + segment(0xE1, Array("Exif\0\0".utf8) + RasterSamples.exif(6, littleEndian: true))
+        let plain = try file(segments: iso, picture: gray)
+        let described = try file(segments: statements + iso, picture: gray)
+        let image = try JPEGCoder().decode(plain)
+        let maps = try [plain, described].map { data in
+            try #require(JPEGGainMap(of: data)).pixels(turnedLike: image, ProcessingContext())
+        }
+        #expect(maps[0].size == PixelSize(width: 8, height: 4) && maps[0] == maps[1])
+        let bright = try [plain, described].map { data in try JPEGCoder().decode(data) { $0.decodeToHDR = true } }
+        #expect(bright[0].isHighDynamicRange && bright[0].pixels == bright[1].pixels)
     }
 
     /// The light of a pixel.

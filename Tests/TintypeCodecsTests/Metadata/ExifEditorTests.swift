@@ -64,17 +64,18 @@ struct ExifEditorTests {
 
     @Test("The orientation of XMP becomes upright, and its sizes those of the image, as attributes and as elements")
     func xmp() {
-        func upright(_ packet: Data) -> Data { XMPPacket.upright(packet, size: PixelSize(width: 30, height: 4_000)) }
+        func upright(_ packet: Data) -> Data? { XMPPacket.upright(packet, size: PixelSize(width: 30, height: 4_000)) }
         #expect(upright(HandmadeExif.xmp(orientation: 8)) == HandmadeExif.xmp())
         let elements = "<tiff:Orientation>3</tiff:Orientation><exif:PixelYDimension>30</exif:PixelYDimension>"
         #expect(
             upright(Data(elements.utf8))
                 == Data("<tiff:Orientation>1</tiff:Orientation><exif:PixelYDimension>4000</exif:PixelYDimension>".utf8))
-        let sizes = "tiff:ImageWidth=\"4000\" tiff:ImageLength='30' exif:PixelXDimension = \"4000\" x=\"7\""
-        #expect(
-            upright(Data(sizes.utf8))
-                == Data("tiff:ImageWidth=\"30\" tiff:ImageLength='4000' exif:PixelXDimension = \"30\" x=\"7\"".utf8))
-        for other in ["no word of it", "tiff:ImageWidth=\"wide\"", "tiff:ImageWidth", "tiff:ImageWidth12"] {
+        func sizes(_ width: Int, _ height: Int) -> Data {
+            let text = "tiff:ImageWidth=\"\(width)\" tiff:ImageLength='\(height)' exif:PixelXDimension = \"\(width)\""
+            return Data("<x \(text) x=\"7\"/>".utf8)
+        }
+        #expect(upright(sizes(4_000, 30)) == sizes(30, 4_000))
+        for other in ["no word of it", "<x ImageWidth=\"9\"/>", "tiff:ImageWidth", "<a/>\0\0", " "] {
             #expect(upright(Data(other.utf8)) == Data(other.utf8))
         }
     }

@@ -57,6 +57,61 @@ struct ExifOrientationTests {
         }
     }
 
+    @Test(
+        "An orientation of any type and count is read, and replaced where pixels are turned",
+        .capability("COD-31", "COD-47"), arguments: [true, false])
+    func types(isLittleEndian: Bool) {
+        func block(_ entries: MadeExif.Value...) -> Data {
+            MadeExif(isLittleEndian: isLittleEndian, main: entries.map { (tag: 0x0112, value: $0) }).data
+        }
+        // A number of two bytes in a field of four.
+        func short(type: Int, count: Int) -> MadeExif.Value {
+            .raw(type: type, count: count, isLittleEndian ? 6 : 6 << 16)
+        }
+        var values = [1, 2, 6, 7].map { MadeExif.Value.bytes(type: $0, [6]) }
+        values += [(8, 1), (3, 0), (3, 2), (99, 1)].map { short(type: $0.0, count: $0.1) }
+        values += [(4, 1), (4, 2), (9, 1), (13, 1), (99, 1)].map {
+            MadeExif.Value.raw(type: $0.0, count: $0.1, 6)
+        }
+        let (upright, size) = (block(.short([1])), PixelSize(width: 1, height: 1))
+        for (index, value) in values.enumerated() {
+            #expect(orientation([UInt8](block(value))) == .right, "\(index)")
+            #expect(block(value).uprightExif(of: size) == upright, "\(index)")
+        }
+        // The first counts here, and another one elsewhere.
+        let twice = block(.short([6]), .short([8]))
+        #expect(orientation([UInt8](twice)) == .right)
+        #expect(twice.uprightExif(of: size) == block(.short([1]), .short([1])))
+        for senseless in [MadeExif.Value.bytes(type: 1, [9]), .long([0x60000]), .raw(type: 99, count: 1, 0)] {
+            #expect(orientation([UInt8](block(senseless))) == nil)
+            #expect(block(senseless).uprightExif(of: size) == upright)
+        }
+    }
+
+    @Test(
+        "A picture whose orientation has an unusual type is turned once, also if it is written again",
+        .capability("COD-31"))
+    func turnedOnce() throws {
+        var jpeg = HandmadeJPEG(width: 16, height: 8, values: [100])
+        let block = MadeExif(main: [(0x0112, .bytes(type: 1, [6]))]).data
+        jpeg.segments = [(0xE1, Array("Exif\0\0".utf8) + block)]
+        let image = try JPEGCoder().decode(jpeg.data)
+        #expect(image.size == PixelSize(width: 8, height: 16))
+        let again = try JPEGCoder().encode(image, as: .jpeg, options: EncodeOptions(keepsMetadata: true))
+        #expect(try JPEGCoder().info(again).orientation == .up)
+        #expect(try JPEGCoder().decode(again).size == image.size)
+    }
+
+    @Test("XMP states the orientation with any prefix of the namespace")
+    func prefixes() {
+        func orientation(_ prefix: String, _ namespace: String) -> Orientation {
+            let attributes = "xmlns:\(prefix)='\(namespace)' \(prefix):Orientation='8'"
+            return Orientation(exif: nil, xmp: Data("<x \(attributes)/>".utf8))
+        }
+        #expect(orientation("t", "http://ns.adobe.com/tiff/1.0/") == .left)
+        #expect(orientation("tiff", "urn:other") == .up)
+    }
+
     @Test("XMP states the orientation as an attribute or an element")
     func xmp() {
         func orientation(_ text: String) -> Orientation { Orientation(exif: nil, xmp: Data(text.utf8)) }

@@ -112,6 +112,89 @@ struct MetadataInfoTests {
         #expect(metadata.iptc == iptc && metadata.xmp == xmp && metadata.iptcDigest == Data(count: 16))
         #expect(metadata.fields.cameraModel == "EOS R5" && metadata.fields.title == "Bahn")
     }
+
+    @Test("A page of a TIFF file has metadata of its own", .capability("MET-31"))
+    func pages() throws {
+        let image = try RasterSamples.gradient(8, 8).with { $0.metadata = ImageMetadata(exif: exif, xmp: xmp) }
+        var file = try TIFFCoder().encode(image, as: .tiff, options: EncodeOptions(keepsMetadata: true))
+        if file.count % 2 == 1 { file.append(0) }
+        // A first page of one gray pixel, before the page that the header leads to.
+        let fields = [
+            (256, 1), (257, 1), (258, 8), (259, 1), (262, 1), (273, 8), (277, 1), (278, 1), (279, 1),
+        ]
+        let start = file.count
+        let second = Data(file[4..<8])
+        file += ByteBuilder.little(fields.count, 2)
+        for (tag, value) in fields {
+            file += ByteBuilder.little(tag, 2) + ByteBuilder.little(3, 2) + ByteBuilder.little(1, 4)
+            file += ByteBuilder.little(value, 4)
+        }
+        file += second
+        file.replaceSubrange(4..<8, with: ByteBuilder.little(start, 4))
+        #expect(try TIFFCoder().decode(file).metadata == ImageMetadata())
+        let page = try TIFFCoder().decode(file) { $0.page = 1 }
+        #expect(page.size == image.size && page.metadata.xmp == xmp)
+        #expect(page.metadata.fields == image.metadata.fields)
+    }
+
+    /// A BigTIFF file of one gray pixel, with a maker, IPTC, and a directory of Exif.
+    private func makeBigTIFF(isLittleEndian: Bool) -> Data {
+        func number(_ value: Int, _ bytes: Int) -> Data {
+            isLittleEndian ? ByteBuilder.little(value, bytes) : ByteBuilder.big(value, bytes)
+        }
+        func directory(_ entries: [(tag: Int, type: Int, count: Int, value: Data)], at place: Int) -> Data {
+            var (fields, values) = (number(entries.count, 8), Data())
+            let end = place + 8 + entries.count * 20 + 8
+            for entry in entries {
+                fields += number(entry.tag, 2) + number(entry.type, 2) + number(entry.count, 8)
+                if entry.value.count > 8 {
+                    fields += number(end + values.count, 8)
+                    values += entry.value
+                } else {
+                    fields += entry.value + Data(count: 8 - entry.value.count)
+                }
+            }
+            return fields + number(0, 8) + values
+        }
+        // The pixel lies between the header and the directory.
+        func main(exif: Int) -> Data {
+            directory(
+                [
+                    (256, 3, 1, number(1, 2)), (257, 3, 1, number(1, 2)), (258, 3, 1, number(8, 2)),
+                    (259, 3, 1, number(1, 2)), (262, 3, 1, number(1, 2)), (0x010F, 2, 10, Data("Canon EOS\0".utf8)),
+                    (273, 16, 1, number(16, 8)), (277, 3, 1, number(1, 2)), (278, 3, 1, number(1, 2)),
+                    (279, 16, 1, number(1, 8)), (0x83BB, 7, iptc.count, iptc), (0x8769, 18, 1, number(exif, 8)),
+                ], at: 24)
+        }
+        let header = Data(isLittleEndian ? [0x49, 0x49] : [0x4D, 0x4D]) + number(43, 2) + number(8, 2) + number(0, 2)
+        let place = 24 + main(exif: 0).count
+        return header + number(24, 8) + Data(count: 8) + main(exif: place)
+            + directory([(0x829D, 5, 1, number(28, 4) + number(10, 4))], at: place)
+    }
+
+    @Test("BigTIFF has metadata, too", .capability("MET-31", "MET-29"), arguments: [true, false])
+    func bigTIFF(isLittleEndian: Bool) throws {
+        let file = makeBigTIFF(isLittleEndian: isLittleEndian)
+        let metadata = try TIFFCoder().info(file).metadata
+        #expect(metadata.fields.cameraMake == "Canon EOS" && metadata.fields.aperture == 2.8)
+        #expect(metadata.iptc == iptc && metadata.exif?.prefix(4) == Data("II*\0".utf8))
+        func read(_ file: Data) -> ImageMetadata? {
+            file.withUnsafeBytes { bytes in
+                ExifReader(bytes, allowsBigTIFF: true).map { ImageMetadata(tiff: $0) }
+            }
+        }
+        #expect(read(file) == metadata)
+        // Blocks of Exif are never BigTIFF.
+        #expect(file.withUnsafeBytes { ExifReader($0) == nil } && file.exifBlock == nil)
+        for count in 0..<file.count { _ = read(file.prefix(count)) }
+        for place in file.indices {
+            for byte: UInt8 in [0, 0x7F, 0xFF] {
+                var damaged = file
+                damaged[place] = byte
+                _ = read(damaged)
+            }
+        }
+    }
     #endif
 
     #if RAW

@@ -96,7 +96,7 @@ final class HEIFFrameDecoder: ArrivingFrames {
         if let alpha = alpha?.planes, let aperture = sequence.alpha?.aperture {
             transparency = PlanarRows.Alpha(plane: alpha.luma, bits: alpha.bits, aperture: aperture)
         }
-        let rows = PlanarRows(
+        let rows = try PlanarRows(
             image: picture.planes, aperture: sequence.image.aperture, alpha: transparency,
             isPremultiplied: sequence.isPremultiplied, coding: coding, color: chosen)
         var sink = try RowSink(

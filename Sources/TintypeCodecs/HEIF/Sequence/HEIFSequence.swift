@@ -83,7 +83,7 @@ struct HEIFSequence {
                 let sequence = try HEIFSequence(
                     UnsafeRawBufferPointer(rebasing: bytes[moov.payload]), of: bytes,
                     format: ImageFormat(sniffing: data) == .heif ? .heif : .heic,
-                    isComplete: !boxes.isTruncated, limits: limits)
+                    isComplete: !boxes.isTruncated(bytes), limits: limits)
                 return hasStill && !sequence.info.isAnimated ? nil : sequence
             } catch {
                 guard hasStill, [.formatNotEnabled, .corruptImage].contains(error.code) else { throw error }

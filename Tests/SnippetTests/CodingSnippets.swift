@@ -35,7 +35,8 @@ struct CodingSnippets {
             <r:RDF xmlns:r="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><r:Description xmlns:d="http://purl.org/dc/elements/1.1/" \
             xmlns:e="http://ns.adobe.com/exif/1.0/" d:title="Tram" e:GPSLatitude="47,22N" e:GPSLongitude="8,33E"/></r:RDF>
             """
-        let picture = try bench.picture().with { $0.metadata.xmp = Data(xmp.utf8) }
+        var picture = try bench.picture()
+        picture.metadata.xmp = Data(xmp.utf8)
         let bytes = try picture.encoded(as: .webp, options: EncodeOptions(keepsMetadata: true))
         // snippet: metadata
         let fields = try ImageInfo(data: bytes).metadata.fields  // keep it: each access parses the blocks
@@ -82,7 +83,8 @@ struct CodingSnippets {
             for: bytes, options: DecodeOptions(), context: ProcessingContext())
         {
             while let frame = try decoder.nextFrame() { show(frame) }
-            if let last = try decoder.frame(at: decoder.info.frameCount - 1) { show(last) }
+            try decoder.seek(to: decoder.info.frameCount - 1)
+            if let last = try decoder.nextFrame() { show(last) }
         }
         // snippet.end
         #expect(shown == 4)
@@ -91,7 +93,8 @@ struct CodingSnippets {
     private func animation() throws -> Image {
         let pictures = try (1...3).map { try bench.picture(80, 20 * $0).resized(to: PixelSize(width: 40, height: 30)) }
         // snippet: animation
-        let animation = Image(frames: pictures.map { ImageFrame($0, duration: .milliseconds(80)) })
+        let frames = pictures.map { ImageFrame(pixels: $0.pixels, duration: .milliseconds(80)) }
+        let animation = Image(frames: frames)
         // snippet.end
         return try #require(animation)
     }

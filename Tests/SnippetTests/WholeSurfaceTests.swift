@@ -129,10 +129,13 @@ struct WholeSurfaceTests {
 
     @Test("An animation is played, faster, to and fro")
     func play() async throws {
-        let frames = try (1...3).map { ImageFrame(try bench.picture(20, 20 * $0), duration: .milliseconds(20)) }
+        let frames = try (1...3).map { number in
+            ImageFrame(pixels: try bench.picture(20, 20 * number).pixels, duration: .milliseconds(20))
+        }
         #expect(Image(frames: frames) == nil, "the frames of an image have one size")
         let same = try (1...3).map { number in
-            ImageFrame(try bench.picture(20 * number).resized(to: frames[0].pixels.size), duration: .milliseconds(20))
+            let picture = try bench.picture(20 * number).resized(to: frames[0].pixels.size)
+            return ImageFrame(pixels: picture.pixels, duration: .milliseconds(20))
         }
         let gif = try #require(Image(frames: same)).encoded(as: .gif)
         let url = try bench.folder.write(gif, to: "a.gif")

@@ -38,9 +38,9 @@ struct DisplaySnippets {
         let portrait = Portrait()
         let silhouette = try bench.picture(5, 5)
         let load = portrait.setImage(file, placeholder: silhouette)
-        #expect(portrait.pixels?.width == 5)
+        #expect(portrait.pixels?.size.width == 5)
         _ = try await load.result.get()
-        #expect(portrait.pixels?.width == 20)
+        #expect(portrait.pixels?.size.width == 20)
     }
 
     @Test("A display without a manager of its own has the default manager", .capability("VEW-24"))
@@ -61,9 +61,9 @@ struct DisplaySnippets {
         let placeholder = try? BlurHash(hash).image(size: PixelSize(width: 32, height: 24))
         picture.setImage(ImageRequest(url, isProgressive: true), placeholder: placeholder)
         // snippet.end
-        #expect(picture.pixels?.width == 32)
+        #expect(picture.pixels?.size.width == 32)
         _ = try await picture.imageBinding.load()?.result.get()
-        #expect(picture.pixels?.width == 20)
+        #expect(picture.pixels?.size.width == 20)
     }
 
     @Test("Images are prefetched as a display will ask for them")
@@ -91,6 +91,6 @@ struct DisplaySnippets {
         picture.setImage(ImageRequest(url, isProgressive: true))
         // snippet.end
         _ = try await picture.imageBinding.load()?.result.get()
-        #expect(picture.pixels?.width == 20)
+        #expect(picture.pixels?.size.width == 20)
     }
 }

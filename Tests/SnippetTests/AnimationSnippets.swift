@@ -13,7 +13,7 @@ struct AnimationSnippets {
     private func animation() throws -> URL {
         let frames = try [20, 30, 40].map { width in
             let picture = try bench.picture(width, 20).transformed(.resize(width: 20, height: 20, mode: .fill))
-            return ImageFrame(picture, duration: .milliseconds(20))
+            return ImageFrame(pixels: picture.pixels, duration: .milliseconds(20))
         }
         let image = try #require(Image(frames: frames))
         return try bench.folder.write(try image.encoded(as: .gif), to: "moving.gif")

@@ -79,7 +79,7 @@ struct TransformSnippets {
         // snippet: placeholders
         let blurHash = try BlurHash(image)
         let thumbHash = try ThumbHash(image)
-        print(blurHash.string, thumbHash.base64)  // 28 characters each, to store with the URL
+        print(blurHash.string, thumbHash.base64)  // 28 and up to 40 characters, to store with the URL
 
         let blurred = try BlurHash(blurHash.string).image(size: PixelSize(width: 32, height: 24))
         let proportional = try ThumbHash(base64: thumbHash.base64).image()  // has the proportions
