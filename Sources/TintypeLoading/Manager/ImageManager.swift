@@ -182,9 +182,7 @@ public final class ImageManager: Sendable {
     /// - Parameter request: the request.
     public func task(for request: ImageRequest) -> ImageTask {
         let (request, environment) = prepared(request)
-        return ImageTask(request: request) { priority, onUpdate async throws(ImageError) in
-            try await Self.result(request, environment, priority: LoadPriority(priority), onUpdate: onUpdate)
-        }
+        return ImageTask(request, environment)
     }
 
     /// True if a load is under way.

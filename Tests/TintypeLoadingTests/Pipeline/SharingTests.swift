@@ -187,27 +187,6 @@ struct SharingTests {
         #expect(seen.withLock { $0 } == ["progress 5", "preview"])
     }
 
-    @Test("An observer that doesn't read keeps the newest preview only, and the end")
-    func mailbox() async throws {
-        func image(_ side: Int) throws -> Image {
-            Image(pixels: try MutablePixelBuffer(size: PixelSize(width: side, height: 1), cleared: true).freeze())
-        }
-        let mailbox = EventMailbox()
-        for side in 1...20 {
-            mailbox.put(progress: ImageProgress(receivedBytes: side, expectedBytes: 20), preview: try image(side))
-        }
-        mailbox.finish(.failure(.cancelled))
-        var events: [String] = []
-        while let event = await mailbox.next() {
-            switch event {
-            case .progress(let progress): events.append("progress \(progress.receivedBytes)")
-            case .preview(let image): events.append("preview \(image.size.width)")
-            case .finished: events.append("end")
-            }
-        }
-        #expect(events == ["progress 20", "preview 20", "end"])
-    }
-
     @Test("Waiting for writes ends although later ones go on", .capability("CCF-05"))
     func pendingStores() async {
         let stores = PendingStores()
