@@ -160,8 +160,7 @@ final class LoadEnvironment: Sendable {
         guard !error.isCancellation, !loaders.isLocal(url) else { return }
         let lifetime =
             configuration.failureLifetime?(error, url)
-            ?? configuration.failureLifetimes.lifetime(
-                of: error, isTemporary: !loaders.shouldRememberFailure(error, of: url))
+            ?? (loaders.shouldRememberFailure(error, of: url) ? error.usualLifetime : .zero)
         let now = configuration.now()
         shared.failures.withLock { $0.insert(key, url: url, error, for: lifetime, at: now) }
     }

@@ -68,13 +68,18 @@ struct FailureLifetimeTests {
 
     @Test("Data that can't be decoded has a lifetime of its own", .capability("MGR-37", "3.4"))
     func undecodable() async {
+        let clock = Lock(ContinuousClock.now)
         var configuration = ImageManager.Configuration()
-        configuration.failureLifetimes = FailureLifetimes(undecodable: .minutes(50))
+        configuration.now = { clock.withLock { $0 } }
         let bench = ManagerBench(configuration: configuration) { url in
             .success(LoadedData(data: Data("<html>".utf8), url: url))
         }
-        #expect(await bench.failure(ImageRequest(URL(string: "test:a")!))?.code == .unknownFormat)
-        #expect(bench.manager.failures.first.map { $0.remaining > .minutes(49) } == true)
+        let request = ImageRequest(URL(string: "test:a")!)
+        #expect(await bench.failure(request)?.code == .unknownFormat)
+        clock.withLock { $0 += .minutes(5) - .milliseconds(1) }
+        #expect(await bench.failure(request)?.code == .recentlyFailed)
+        clock.withLock { $0 += .milliseconds(1) }
+        #expect(await bench.failure(request)?.code == .unknownFormat)
     }
 
     @Test("The program decides which failures are remembered, and for how long", .capability("MGR-38"))
@@ -97,7 +102,7 @@ struct FailureLifetimeTests {
         #expect(bench.manager.failures.map(\.url) == ["test:always", "test:default"])
         #expect(await bench.failure(ImageRequest(URL(string: "test:never")!))?.code == .badStatus)
         #expect(await bench.failure(ImageRequest(URL(string: "test:always")!))?.code == .recentlyFailed)
-        bench.manager.configuration.failureLifetimes = .none
+        bench.manager.configuration.failureLifetime = { _, _ in .zero }
         #expect(await bench.failure(ImageRequest(URL(string: "test:new")!))?.code == .badStatus)
         #expect(bench.manager.failures.count == 2, "without a lifetime, nothing more is remembered")
     }
