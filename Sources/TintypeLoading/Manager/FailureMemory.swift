@@ -1,15 +1,5 @@
 internal import FoundationEssentials
 
-/// A URL that failed, and is not loaded again for a while.
-package struct RememberedFailure: Sendable {
-    /// The URL, without user info and query values.
-    package var url: String
-    /// The error that ended the load.
-    package var error: ImageError
-    /// The time left until the URL is loaded again.
-    package var remaining: Duration
-}
-
 /// The sources that failed a short while ago, so that a list of broken images doesn't ask for each of them again and again.
 ///
 /// Failures are remembered by source and message: the answer to a token says nothing about another. Failures of decoding are
@@ -55,7 +45,6 @@ struct FailureMemory {
     }
 
     private struct Failure {
-        var url: String
         var error: ImageError
         var end: ContinuousClock.Instant
     }
@@ -79,19 +68,9 @@ struct FailureMemory {
         return failure.error
     }
 
-    /// All failures that are still remembered, oldest first.
-    func all(at now: ContinuousClock.Instant) -> [RememberedFailure] {
-        order.compactMap { key in
-            guard let failure = failures[key], now < failure.end else { return nil }
-            return RememberedFailure(url: failure.url, error: failure.error, remaining: failure.end - now)
-        }
-    }
-
-    mutating func insert(
-        _ key: Key, url: URL, _ error: ImageError, for lifetime: Duration, at now: ContinuousClock.Instant
-    ) {
+    mutating func insert(_ key: Key, _ error: ImageError, for lifetime: Duration, at now: ContinuousClock.Instant) {
         guard limit > 0, lifetime > .zero else { return }
-        let failure = Failure(url: url.shortDescription, error: error, end: now + lifetime.boundedLimit)
+        let failure = Failure(error: error, end: now + lifetime.boundedLimit)
         while let oldest = order.first, let end = failures[oldest]?.end, end <= now { remove(oldest) }
         if failures.updateValue(failure, forKey: key) == nil { order.append(key) }
         while failures.count > limit, let oldest = order.first { remove(oldest) }

@@ -193,12 +193,6 @@ public final class ImageManager: Sendable {
 
     // MARK: Failures
 
-    /// The URLs that failed a short while ago and aren't loaded again yet, oldest first.
-    package var failures: [RememberedFailure] {
-        let now = configuration.now()
-        return shared.failures.withLock { $0.all(at: now) }
-    }
-
     /// Allows the URL of a request that failed to be loaded again at once, with any header fields.
     /// - Parameter request: the request.
     public func removeFailure(of request: ImageRequest) {

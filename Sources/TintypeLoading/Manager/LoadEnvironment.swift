@@ -162,6 +162,6 @@ final class LoadEnvironment: Sendable {
             configuration.failureLifetime?(error, url)
             ?? (loaders.shouldRememberFailure(error, of: url) ? error.usualLifetime : .zero)
         let now = configuration.now()
-        shared.failures.withLock { $0.insert(key, url: url, error, for: lifetime, at: now) }
+        shared.failures.withLock { $0.insert(key, error, for: lifetime, at: now) }
     }
 }
