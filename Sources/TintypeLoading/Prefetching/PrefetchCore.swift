@@ -18,8 +18,8 @@ final class PrefetchCore: Sendable {
 
     private struct Load {
         var batch: Int
-        var request: ImageRequest
-        var cancellation = TaskCancellation()
+        var url: URL
+        var task: Task<Void, Never>
     }
 
     private struct State {
@@ -94,35 +94,32 @@ final class PrefetchCore: Sendable {
     }
 
     /// Starts as many loads as may run.
-    private func beginLoads() {
-        while let (id, load, storesOnDiskOnly) = nextLoad() {
-            // Detached: a prefetch inherits neither the priority of the caller nor its task-local values.
-            let task = Task.detached { [self] in
-                end(id, await outcome(of: load, storesOnDiskOnly: storesOnDiskOnly))
-                beginLoads()
-            }
-            load.cancellation.setTask(task)
-        }
-    }
+    private func beginLoads() { while beginLoad() {} }
 
-    private func nextLoad() -> (id: Int, load: Load, storesOnDiskOnly: Bool)? {
+    private func beginLoad() -> Bool {
         state.withLock { state in
             let configuration = state.configuration
             guard !state.isPaused, !state.isUnderPressure,
                 state.running.count < max(1, configuration.maximumConcurrentLoads)
-            else { return nil }
+            else { return false }
             while let id = configuration.newestFirst ? state.waiting.last : state.waiting.first {
-                guard let request = Self.nextRequest(&state, of: id) else {
+                guard var request = Self.nextRequest(&state, of: id) else {
                     state.waiting.remove(at: configuration.newestFirst ? state.waiting.count - 1 : 0)
                     continue
                 }
-                var load = Load(batch: id, request: request)
-                load.request.priority = min(request.priority, configuration.priority)
+                request.priority = min(request.priority, configuration.priority)
                 let number = state.makeID()
-                state.running[number] = load
-                return (number, load, configuration.storesOnDiskOnly)
+                // Detached: a prefetch inherits neither the priority of the caller nor its task-local values.
+                let task = Task.detached { [self, request] in
+                    let outcome = await outcome(
+                        of: request, in: id, storesOnDiskOnly: configuration.storesOnDiskOnly)
+                    end(number, outcome)
+                    beginLoads()
+                }
+                state.running[number] = Load(batch: id, url: request.url, task: task)
+                return true
             }
-            return nil
+            return false
         }
     }
 
@@ -139,13 +136,13 @@ final class PrefetchCore: Sendable {
 
     // MARK: Loading
 
-    private func outcome(of load: Load, storesOnDiskOnly: Bool) async -> Outcome {
+    private func outcome(of request: ImageRequest, in batch: Int, storesOnDiskOnly: Bool) async -> Outcome {
         do throws(ImageError) {
-            return try await storesOnDiskOnly ? loadData(load.request) : loadImage(load.request)
+            return try await storesOnDiskOnly ? loadData(request) : loadImage(request)
         } catch {
             if error.isCancellation { return \.cancelled }
-            let prefetch = state.withLock { $0.batches[load.batch]?.prefetch }
-            prefetch?.add((url: load.request.url, error: error))
+            let prefetch = state.withLock { $0.batches[batch]?.prefetch }
+            prefetch?.add((url: request.url, error: error))
             return \.failed
         }
     }
@@ -202,11 +199,11 @@ final class PrefetchCore: Sendable {
                 Self.add(&state, \.cancelled, Self.cancelWaiting(&state, url, of: id), to: id)
             }
             let loads = state.running.values.filter { load in
-                (batch == nil || load.batch == batch) && (url == nil || load.request.url == url)
+                (batch == nil || load.batch == batch) && (url == nil || load.url == url)
             }
             return (changed, loads)
         }
-        for load in loads { load.cancellation.cancel() }
+        for load in loads { load.task.cancel() }
         publish(changed)
     }
 
