@@ -25,8 +25,7 @@ extension ImageManager {
         try Self.checkThread(environment)
         return try blocking { () -> Result<ImageResult, ImageError> in
             do throws(ImageError) {
-                return .success(
-                    try await Self.result(request, environment, priority: LoadPriority(request.priority)))
+                return .success(try await Self.result(request, environment))
             } catch {
                 return .failure(error)
             }

@@ -3,7 +3,7 @@ internal import FoundationEssentials
 extension ImageManager {
     /// The result of a prepared request, from memory or from a load.
     nonisolated(nonsending) static func result(
-        _ request: ImageRequest, _ environment: LoadEnvironment, priority: LoadPriority,
+        _ request: ImageRequest, _ environment: LoadEnvironment, following priority: WorkPriority? = nil,
         onUpdate: (@Sendable (LoadUpdate) -> Void)? = nil
     ) async throws(ImageError) -> ImageResult {
         let start = ContinuousClock.now
@@ -13,7 +13,7 @@ extension ImageManager {
             result = memoryResult(image, request, key: key)
             if request.cache.queriesData { result.data = await environment.original(of: request, key: key)?.data }
         } else {
-            let loaded = try await loaded(request, key, environment, priority: priority, onUpdate: onUpdate)
+            let loaded = try await loaded(request, key, environment, following: priority, onUpdate: onUpdate)
             result = self.result(loaded, request, key: key)
             if result.source == .memory, request.cache.queriesData {
                 result.data = await environment.original(of: request, key: key)?.data
@@ -24,9 +24,9 @@ extension ImageManager {
     }
 
     nonisolated(nonsending) static func output(
-        _ request: ImageRequest, _ key: ImageKey, _ environment: LoadEnvironment, priority: LoadPriority
+        _ request: ImageRequest, _ key: ImageKey, _ environment: LoadEnvironment
     ) async throws(ImageError) -> PipelineOutput {
-        try await loaded(request, key, environment, priority: priority, onUpdate: nil).output
+        try await loaded(request, key, environment).output
     }
 
     /// The end of a caller's load.
@@ -38,8 +38,8 @@ extension ImageManager {
 
     /// The output of a load, stored as this request asks.
     private nonisolated(nonsending) static func loaded(
-        _ request: ImageRequest, _ key: ImageKey, _ environment: LoadEnvironment, priority: LoadPriority,
-        onUpdate: (@Sendable (LoadUpdate) -> Void)?
+        _ request: ImageRequest, _ key: ImageKey, _ environment: LoadEnvironment,
+        following priority: WorkPriority? = nil, onUpdate: (@Sendable (LoadUpdate) -> Void)? = nil
     ) async throws(ImageError) -> Loaded {
         let trace = environment.beginLoad(request)
         do throws(ImageError) {
@@ -52,7 +52,7 @@ extension ImageManager {
             var wishes = load.wishes
             wishes.previews = request.isProgressive && shown == nil && onUpdate != nil
             wishes.outdated = request.cachePolicy == .revalidate && shown == nil && onUpdate != nil
-            let output = try await load.output(wishes, priority: priority, onUpdate: onUpdate.map(wishes.filter))
+            let output = try await load.output(wishes, following: priority, onUpdate: onUpdate.map(wishes.filter))
             try environment.check(isAnimated: output.image.isAnimated, of: request)
             let storeError = request.cache.waitsForStore ? try await output.stores.writes.firstError : nil
             let metrics = output.metrics(of: trace)

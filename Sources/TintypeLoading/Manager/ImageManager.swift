@@ -134,7 +134,7 @@ public final class ImageManager: Sendable {
             return image
         }
         let request = environment.prepared(ImageRequest(url))
-        return try await Self.output(request, key, environment, priority: LoadPriority(request.priority)).image
+        return try await Self.output(request, key, environment).image
     }
 
     /// Returns the image of a request, decoded and cached.
@@ -151,7 +151,7 @@ public final class ImageManager: Sendable {
         let (request, environment) = prepared(request)
         let key = environment.key(for: request)
         if let image = environment.memoryHit(request, key: key) { return image }
-        return try await Self.output(request, key, environment, priority: LoadPriority(request.priority)).image
+        return try await Self.output(request, key, environment).image
     }
 
     /// Returns the image at a URL, with everything that is known of the load.
@@ -171,7 +171,7 @@ public final class ImageManager: Sendable {
     /// - Throws: ``ImageError`` with the URL that failed, the stage, and the reason.
     nonisolated(nonsending) public func load(_ request: ImageRequest) async throws(ImageError) -> ImageResult {
         let (request, environment) = prepared(request)
-        return try await Self.result(request, environment, priority: LoadPriority(request.priority))
+        return try await Self.result(request, environment)
     }
 
     /// Starts a load that any number of observers can subscribe to, and whose priority can be changed.

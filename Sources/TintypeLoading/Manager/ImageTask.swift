@@ -67,7 +67,7 @@ public final class ImageTask: Sendable {
         workPriority = WorkPriority(request.priority)
         task = Task.detached { [workPriority, state, changes] in
             let result = await Result { () async throws(ImageError) in
-                try await ImageManager.result(request, environment, priority: LoadPriority(workPriority)) { update in
+                try await ImageManager.result(request, environment, following: workPriority) { update in
                     state.withLock { $0.take(update) }
                     changes.send()
                 }

@@ -74,19 +74,22 @@ final class SharedWork<Work: SharedJob>: Sendable {
     var isIdle: Bool { tables.withLock { $0.state == State() && $0.waits.isEmpty && $0.runs.isEmpty } }
 
     /// Returns the value of the job for a key, which starts unless it is under way. Honors the cancellation of the calling task.
+    /// - Parameter priority: The priority of the caller, if it can change, in place of the wishes' priority.
     func value(
-        _ key: Key, _ wishes: LoadWishes, priority: LoadPriority, onUpdate: OnUpdate? = nil, _ work: Work
+        _ key: Key, _ wishes: LoadWishes, following priority: WorkPriority? = nil, onUpdate: OnUpdate? = nil,
+        _ work: Work
     ) async throws(ImageError) -> Value {
         let id = SharedWorkID.next()
-        let token = priority.live?.observe { [weak self] priority in
+        let token = priority?.observe { [weak self] priority in
             self?.perform { $0.state.setWishes(of: id, to: wishes.with(priority), &$1) }
         }
-        defer { if let token { priority.live?.stopObserving(token) } }
+        defer { if let token { priority?.stopObserving(token) } }
         return try await withTaskCancellationHandler {
             await wait(id, onUpdate, work) { state, effects in
                 // The mark of a cancellation whose handler came too early to find the waiter.
                 guard !Task.isCancelled else { return .refuse }
-                return state.join(key, as: id, wishes.with(priority.value), by: SharedWorkID.currentJob, &effects)
+                let wishes = wishes.with(priority?.value ?? wishes.priority)
+                return state.join(key, as: id, wishes, by: SharedWorkID.currentJob, &effects)
             }
         } onCancel: {
             perform { $0.state.leave(id, &$1) }
@@ -173,7 +176,7 @@ final class SharedWork<Work: SharedJob>: Sendable {
         // What is removed is released without the lock, too: it may own anything.
         var ends = FewElements<(Wait, Outcome)>()
         var runs = FewElements<Run>()
-        var priorities = FewElements<PriorityChange>()
+        var priorities = FewElements<@Sendable () -> Void>()
         let answer = tables.withLockUnchecked { tables in
             var effects = State.Effects()
             let answer = change(&tables, &effects)
@@ -184,14 +187,15 @@ final class SharedWork<Work: SharedJob>: Sendable {
                 if let wait = tables.waits.removeValue(forKey: id) { ends.append((wait, .failure(.cancelled))) }
             }
             for (job, priority) in effects.priorities {
-                if let change = PriorityChange(tables.runs[job]?.priority, priority) { priorities.append(change) }
+                // Numbered under the lock that computed it.
+                if let apply = tables.runs[job]?.priority.reserveChange(to: priority) { priorities.append(apply) }
             }
             for id in effects.removedJobs {
                 if let run = tables.runs.removeValue(forKey: id) { runs.append(run) }
             }
             return answer
         }
-        for change in priorities { change.apply() }
+        for apply in priorities { apply() }
         for run in runs { run.task?.cancel() }
         for (wait, outcome) in ends { wait.continuation.resume(returning: outcome) }
         return answer

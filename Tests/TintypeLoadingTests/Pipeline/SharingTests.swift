@@ -156,7 +156,7 @@ struct SharingTests {
         let (told, end) = (Promise<Void>(), Promise<Void>())
         let first = Task {
             try await work.value(
-                "a", LoadWishes(), priority: LoadPriority(.normal),
+                "a", LoadWishes(),
                 .init { job async throws(ImageError) in
                     job.publish(.preview(preview))
                     job.publish(.progress(ImageProgress(receivedBytes: 5, expectedBytes: 9)))
@@ -169,7 +169,7 @@ struct SharingTests {
         let seen = Lock<[String]>([])
         let second = Task {
             try await work.value(
-                "a", LoadWishes(), priority: LoadPriority(.normal),
+                "a", LoadWishes(),
                 onUpdate: { update in
                     seen.withLock { seen in
                         switch update {
@@ -207,8 +207,8 @@ struct SharingTests {
         _ = priority.observe { value in seen.withLock { $0.append(value) } }
         let low = try #require(priority.reserveChange(to: .low))
         let high = try #require(priority.reserveChange(to: .high))
-        priority.set(.high, change: high)
-        priority.set(.low, change: low)
+        high()
+        low()
         #expect(priority.value == .high && seen.withLock { $0 } == [.high])
     }
 
