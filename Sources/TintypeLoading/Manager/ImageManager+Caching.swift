@@ -39,7 +39,7 @@ extension ImageManager {
         let key = environment.key(for: request)
         if let image = environment.memoryHit(request, key: key) { return image }
         do throws(ImageError) {
-            return try await Self.output(request, key, environment).image
+            return try await Self.loaded(request, key, environment).image
         } catch {
             if error.code == .notCached { return nil }
             throw error

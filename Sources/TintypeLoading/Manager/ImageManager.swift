@@ -134,7 +134,7 @@ public final class ImageManager: Sendable {
             return image
         }
         let request = environment.prepared(ImageRequest(url))
-        return try await Self.output(request, key, environment).image
+        return try await Self.loaded(request, key, environment).image
     }
 
     /// Returns the image of a request, decoded and cached.
@@ -151,7 +151,7 @@ public final class ImageManager: Sendable {
         let (request, environment) = prepared(request)
         let key = environment.key(for: request)
         if let image = environment.memoryHit(request, key: key) { return image }
-        return try await Self.output(request, key, environment).image
+        return try await Self.loaded(request, key, environment).image
     }
 
     /// Returns the image at a URL, with everything that is known of the load.
