@@ -19,7 +19,7 @@ extension LoadEnvironment {
         // Only a serializer needs the image, which is held until the write ends.
         let image = configuration.cacheSerializer == nil ? nil : image
         return await write(
-            ImageKey(source: fetch.source), to: originals, since: (bytes.removals ?? fetch.removals).originals,
+            fetch.original, to: originals, since: (bytes.removals ?? fetch.removals).originals,
             of: fetch, bytes: (bytes.image?.memoryCost ?? bytes.data.count) + (image?.memoryCost ?? 0),
             lifetime: bytes.source == .disk ? nil : lifetime, trace, fulfilling: promise
         ) { [self] () throws(ImageError) in try await entry(bytes, of: image, isWhole: isWhole, for: request) }

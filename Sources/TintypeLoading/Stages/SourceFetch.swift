@@ -73,7 +73,7 @@ final class SourceFetch: Sendable {
 
     private func cachedBytes(priority: WorkPriority) async -> SourceBytes? {
         let (entry, time) = await environment.entry(
-            for: ImageKey(source: key.source), in: environment.originals, of: trace, priority: priority)
+            for: key.original, in: environment.originals, of: trace, priority: priority)
         guard let entry, environment.accepts(entry.response, for: request) else { return nil }
         return SourceBytes(
             entry, source: .disk, diskTime: time, removals: key.removals,
@@ -116,7 +116,7 @@ final class SourceFetch: Sendable {
         }
     }
 
-    private var failureKey: FailureMemory.Key { .init(source: key.source, message: key.download.message) }
+    private var failureKey: FailureMemory.Key { .init(source: key.original.source, message: key.download.message) }
 
     private func transfer(
         replacing cached: SourceBytes?, _ policy: CachePolicy, _ job: LoadWork.Job
