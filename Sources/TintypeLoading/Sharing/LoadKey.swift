@@ -9,7 +9,7 @@ indirect enum LoadKey: Hashable, Sendable {
 /// The value of a job, which its key decides.
 enum LoadValue: Sendable {
     indirect case fetch(FetchedBytes)
-    case image(PipelineOutput)
+    indirect case image(PipelineOutput)
     indirect case data(DataOutput)
     indirect case encoded(EncodedOutput)
 }
