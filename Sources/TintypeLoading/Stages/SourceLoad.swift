@@ -100,8 +100,8 @@ struct SourceLoad: Sendable {
     /// A load that was canceled stores nothing, and so removes nothing. A flush waits for removals that have started.
     private func replaceVariants(with bytes: SourceBytes) async {
         let stores = environment.shared.stores
-        let number = stores.begin(bytes: 0, limit: ByteCount(.max)).number
-        defer { stores.end(number, bytes: 0) }
+        let number = stores.begin().number
+        defer { stores.end(number) }
         guard !Task.isCancelled else { return }
         await bytes.replaceOnce { removals in
             await environment.replaceVariants(ofSource: key.original.source, since: removals)

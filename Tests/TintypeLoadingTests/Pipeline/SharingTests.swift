@@ -191,8 +191,8 @@ struct SharingTests {
     func pendingStores() async {
         let stores = PendingStores()
         let (first, _) = stores.begin(bytes: 1, limit: .bytes(10))
-        let wait = Task { await stores.wait() }
-        while !stores.hasWaiting { await Task.yield() }
+        // Immediate: it waits before the second write begins.
+        let wait = Task.immediate { await stores.wait() }
         let (second, isOverLimit) = stores.begin(bytes: 10, limit: .bytes(10))
         #expect(isOverLimit)
         stores.end(first, bytes: 1)
