@@ -163,8 +163,7 @@ final class ImageLoad: Sendable {
 
     /// A decoder of bytes that arrive; `nil` if the coder has none.
     func makeProgressiveDecoding() -> ProgressiveDecoding? {
-        ProgressiveDecoding(
-            environment.coders, options: options(), environment.configuration, environment.entryCoder(of: request.url))
+        ProgressiveDecoding(environment.entryCoder(of: request.url), options: options(), environment.configuration)
     }
 
     /// An image, with the time that its decode took.
