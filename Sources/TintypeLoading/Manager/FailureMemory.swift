@@ -51,10 +51,6 @@ struct FailureMemory {
 
     private var failures: [Key: Failure] = [:]
     private var order: [Key] = []
-    /// The number of failures that are remembered; a lower limit takes effect with the next failure.
-    var limit: Int
-
-    init(limit: Int) { self.limit = limit }
 
     var count: Int { failures.count }
 
@@ -68,7 +64,10 @@ struct FailureMemory {
         return failure.error
     }
 
-    mutating func insert(_ key: Key, _ error: ImageError, for lifetime: Duration, at now: ContinuousClock.Instant) {
+    /// - Parameter limit: The number of failures that are remembered.
+    mutating func insert(
+        _ key: Key, _ error: ImageError, for lifetime: Duration, limit: Int, at now: ContinuousClock.Instant
+    ) {
         guard limit > 0, lifetime > .zero else { return }
         let failure = Failure(error: error, end: now + lifetime.boundedLimit)
         while let oldest = order.first, let end = failures[oldest]?.end, end <= now { remove(oldest) }

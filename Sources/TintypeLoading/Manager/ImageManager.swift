@@ -36,7 +36,7 @@ public final class ImageManager: Sendable {
             LoadEnvironment(
                 cache: cache, originals: configuration.originalCache, loaders: ImageLoaders(of: loader),
                 coders: ImageCoders(of: coders), configuration: configuration,
-                shared: LoadEnvironment.SharedParts(configuration)))
+                shared: LoadEnvironment.SharedParts()))
     }
 
     init(_ environment: LoadEnvironment) {
@@ -57,7 +57,6 @@ public final class ImageManager: Sendable {
             var new = environment.configuration
             defer {
                 change { $0.with(configuration: new) }
-                shared.failures.withLock { $0.limit = new.failureLimit }
                 changes.unlock()
             }
             yield &new

@@ -52,7 +52,7 @@ struct FailureLifetimeTests {
 
     @Test("What is over is forgotten with the next failure, and no body of a request is kept")
     func forgotten() {
-        var memory = FailureMemory(limit: 10)
+        var memory = FailureMemory()
         let now = ContinuousClock.now
         func key(_ body: String) -> FailureMemory.Key {
             var message = DownloadKey.Message()
@@ -60,9 +60,9 @@ struct FailureLifetimeTests {
             return FailureMemory.Key(source: "a", message: message)
         }
         #expect(key("a") == key("a") && key("a") != key("b"))
-        memory.insert(key("a"), Self.status(403), for: .seconds(5), at: now)
-        memory.insert(key("b"), Self.status(403), for: .seconds(9), at: now)
-        memory.insert(key("c"), Self.status(403), for: .seconds(5), at: now + .seconds(5))
+        memory.insert(key("a"), Self.status(403), for: .seconds(5), limit: 10, at: now)
+        memory.insert(key("b"), Self.status(403), for: .seconds(9), limit: 10, at: now)
+        memory.insert(key("c"), Self.status(403), for: .seconds(5), limit: 10, at: now + .seconds(5))
         #expect(memory.count == 2)
         for body in ["b", "c"] { #expect(memory.failure(of: key(body), at: now + .seconds(5)) != nil) }
     }
