@@ -46,7 +46,7 @@ extension ImageManager {
             if let bytes = output.bytes, !bytes.isVariant, bytes.image == nil {
                 (result.data, result.mimeType) = (bytes.data, bytes.entry.mimeType)
             }
-            result.response = output.bytes?.response
+            result.response = output.bytes?.loaded?.response
             environment.endLoad(trace, from: output.source, result.metrics)
             return result
         } catch {
