@@ -47,7 +47,7 @@ final class SharedWork<Work: SharedJob>: Sendable {
         }
     }
 
-    private struct Run: Sendable {
+    struct Run: Sendable {
         let priority: WorkPriority
         var task: Task<Void, Never>?
         var updates = LatestUpdates()
@@ -55,23 +55,21 @@ final class SharedWork<Work: SharedJob>: Sendable {
         var value: Value?
     }
 
-    private struct Wait: Sendable {
+    struct Wait: Sendable {
         // Unsafe: the state machine ends each wait once, and a checked continuation doubles the cost of joining.
         let continuation: UnsafeContinuation<Outcome, Never>
         let onUpdate: OnUpdate?
     }
 
-    private struct Tables: Sendable {
+    struct Tables: Sendable {
         var state = State()
         var waits: [State.ID: Wait] = [:]
         var runs: [State.ID: Run] = [:]
     }
 
-    private let tables = Lock(Tables())
+    let tables = Lock(Tables())
 
     var hasJobs: Bool { tables.withLock { $0.runs.contains { $0.value.value == nil } } }
-    var waiting: [Key: Int] { tables.withLock { $0.state.waiting } }
-    var isIdle: Bool { tables.withLock { $0.state == State() && $0.waits.isEmpty && $0.runs.isEmpty } }
 
     /// Returns the value of the job for a key, which starts unless it is under way. Honors the cancellation of the calling task.
     /// - Parameter priority: The priority of the caller, if it can change, in place of the wishes' priority.

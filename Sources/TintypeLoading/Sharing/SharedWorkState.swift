@@ -12,7 +12,7 @@ struct SharedWorkState<Key: Hashable & Sendable>: Hashable, Sendable {
         var wishes: LoadWishes
     }
 
-    private struct Job: Hashable {
+    struct Job: Hashable {
         let key: Key
         var waiters: Set<ID> = []
         private(set) var counts = WishCounts()
@@ -44,7 +44,7 @@ struct SharedWorkState<Key: Hashable & Sendable>: Hashable, Sendable {
     }
 
     private var table: [Key: ID] = [:]
-    private var jobs: [ID: Job] = [:]
+    private(set) var jobs: [ID: Job] = [:]
     private var waiters: [ID: Waiter] = [:]
 
     var callers: [ID] { waiters.filter(\.value.isCaller).map(\.key) }
@@ -55,10 +55,6 @@ struct SharedWorkState<Key: Hashable & Sendable>: Hashable, Sendable {
         var wishes = job.wishes
         if job.counts.hasLifetimes { wishes.lifetime = job.waiters.compactMap { waiters[$0]?.wishes.lifetime }.min() }
         return wishes
-    }
-    /// The number of waiters by key. Several jobs with the same key are counted together.
-    var waiting: [Key: Int] {
-        jobs.values.reduce(into: [:]) { if !$1.isKept { $0[$1.key, default: 0] += $1.waiters.count } }
     }
 
     /// Joins the job for a key, or starts it.
