@@ -20,8 +20,8 @@ struct SharedWorkState<Key: Hashable & Sendable>: Hashable, Sendable {
         private(set) var wishes = WishCounts().wishes
         /// The waiter through which this job waits for another, or uses its value.
         var need: ID?
-        /// True for a job that has ended, and whose value others use.
-        var isKept = false
+        /// True for a job that has ended. It stays for the jobs that had its value, until they end or ask again.
+        var hasEnded = false
 
         mutating func change(from old: LoadWishes?, to new: LoadWishes?) {
             if let old { counts.remove(old) }
@@ -68,9 +68,10 @@ struct SharedWorkState<Key: Hashable & Sendable>: Hashable, Sendable {
             jobs.change(asking) { $0.need = id }
         }
         if let asking, isNeeded(key, by: asking) { return .cycle }
-        let (job, isNew, isKept) = (table[key] ?? id, table[key] == nil, table[key].map { jobs[$0]?.isKept } == true)
-        if isKept, wishes != nil { return .ready(job) }
-        if !isKept, wishes == nil, asking == nil { return .refuse }
+        let (job, isNew) = (table[key] ?? id, table[key] == nil)
+        let hasEnded = jobs[job]?.hasEnded == true
+        if hasEnded, wishes != nil { return .ready(job) }
+        if !hasEnded, wishes == nil, asking == nil { return .refuse }
         let own = wishes ?? asking.map { self.wishes(of: $0).ofNeed } ?? WishCounts().wishes
         waiters[id] = Waiter(job: job, asking: asking, isCaller: wishes != nil, wishes: own)
         guard !isNew else {
@@ -81,13 +82,13 @@ struct SharedWorkState<Key: Hashable & Sendable>: Hashable, Sendable {
         }
         jobs.change(job) { _ = $0.waiters.insert(id) }
         change(job, from: nil, to: own, &effects)
-        return isKept ? .ready(job) : .wait(job)
+        return hasEnded ? .ready(job) : .wait(job)
     }
 
     /// True if a job, or a job that waits for it, has the key.
     private func isNeeded(_ key: Key, by id: ID) -> Bool {
-        guard let job = jobs[id], job.key != key else { return jobs[id] != nil }
-        return job.waiters.contains { id in waiters[id]?.asking.map { isNeeded(key, by: $0) } ?? false }
+        guard let job = jobs[id], !job.hasEnded else { return false }
+        return job.key == key || job.waiters.contains { waiters[$0]?.asking.map { isNeeded(key, by: $0) } ?? false }
     }
 
     /// Ends a wait. A job without waiters leaves the table, stops waiting for other jobs, and is canceled, all in this step.
@@ -109,9 +110,9 @@ struct SharedWorkState<Key: Hashable & Sendable>: Hashable, Sendable {
     private mutating func change(_ id: ID, from old: LoadWishes?, to new: LoadWishes?, _ effects: inout Effects) {
         guard let before = jobs[id]?.wishes else { return }
         jobs.change(id) { $0.change(from: old, to: new) }
-        guard let job = jobs[id], !job.waiters.isEmpty, job.wishes != before || old?.lifetime != new?.lifetime else {
-            return
-        }
+        guard let job = jobs[id], !job.hasEnded, !job.waiters.isEmpty,
+            job.wishes != before || old?.lifetime != new?.lifetime
+        else { return }
         let wishes = wishes(of: id)
         if wishes.priority != before.priority { effects.priorities.append((id, wishes.priority)) }
         if let need = job.need { setWishes(of: need, to: wishes.ofNeed, &effects) }
@@ -133,17 +134,13 @@ struct SharedWorkState<Key: Hashable & Sendable>: Hashable, Sendable {
     mutating func finish(_ id: ID, stored: StoredLayers?, isKept: Bool, _ effects: inout Effects) -> Bool {
         guard let job = jobs[id] else { return true }
         if let stored, !job.wishes.layers.isSubset(of: stored) { return false }
-        for waiter in job.waiters { effects.served.append(waiter) }
         if let need = job.need { leave(need, &effects) }
-        jobs.change(id) { ($0.need, $0.isKept) = (nil, isKept) }
-        let ending = isKept ? job.waiters.filter { waiters[$0]?.isCaller == true } : job.waiters
-        for waiter in ending {
-            if let ended = waiters.removeValue(forKey: waiter), !ended.isCaller, let user = ended.asking {
-                jobs.change(user) { $0.need = nil }
-            }
+        jobs.change(id) { ($0.need, $0.hasEnded) = (nil, true) }
+        if !isKept, table[job.key] == id { table[job.key] = nil }
+        for waiter in job.waiters {
+            effects.served.append(waiter)
+            if waiters[waiter]?.isCaller == true { leave(waiter, &effects) }
         }
-        jobs.change(id) { $0.waiters = isKept ? $0.waiters.subtracting(ending) : [] }
-        removeIfUnused(id, &effects)
         return true
     }
 

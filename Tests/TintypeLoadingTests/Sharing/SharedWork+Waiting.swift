@@ -6,7 +6,7 @@ extension SharedWork {
     var waiting: [Key: Int] {
         tables.withLock { tables in
             tables.state.jobs.values.reduce(into: [:]) { counts, job in
-                if !job.isKept { counts[job.key, default: 0] += job.waiters.count }
+                if !job.hasEnded { counts[job.key, default: 0] += job.waiters.count }
             }
         }
     }
