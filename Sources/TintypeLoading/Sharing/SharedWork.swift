@@ -112,12 +112,10 @@ final class SharedWork<Work: SharedJob>: Sendable {
                 switch join(&tables.state, &effects) {
                 case .wait(let job):
                     tables.waits[id] = Wait(continuation: continuation, onUpdate: onUpdate)
-                    return (nil, nil, tables.runs[job]?.updates.all ?? [])
-                case .begin:
-                    tables.waits[id] = Wait(continuation: continuation, onUpdate: onUpdate)
-                    let run = Run(priority: WorkPriority(tables.state.wishes(of: id).priority))
-                    tables.runs[id] = run
-                    return (nil, Job(work: self, id: id, priority: run.priority), [])
+                    if let run = tables.runs[job] { return (nil, nil, run.updates.all) }
+                    let run = Run(priority: WorkPriority(tables.state.wishes(of: job).priority))
+                    tables.runs[job] = run
+                    return (nil, Job(work: self, id: job, priority: run.priority), [])
                 case .ready(let job):
                     return (tables.runs[job]?.value.map { .success($0) } ?? .failure(.cancelled), nil, [])
                 case .refuse: return (.failure(.cancelled), nil, [])

@@ -30,9 +30,9 @@ struct SharedWorkState<Key: Hashable & Sendable>: Hashable, Sendable {
         }
     }
 
-    /// The answer to a waiter: start the job, wait, take the value of a job that has ended, or end. A load in a cycle would wait for
-    /// itself.
-    enum Join: Hashable { case begin, wait(ID), ready(ID), refuse, cycle }
+    /// The answer to a waiter: wait for a job, and start it if it has the waiter's number; take the value of a job that has ended; or end.
+    /// A load in a cycle would wait for itself.
+    enum Join: Hashable { case wait(ID), ready(ID), refuse, cycle }
 
     /// The consequences of a change, which are carried out without the lock.
     struct Effects {
@@ -68,18 +68,13 @@ struct SharedWorkState<Key: Hashable & Sendable>: Hashable, Sendable {
             jobs.change(asking) { $0.need = id }
         }
         if let asking, isNeeded(key, by: asking) { return .cycle }
-        let (job, isNew) = (table[key] ?? id, table[key] == nil)
+        let job = table[key] ?? id
         let hasEnded = jobs[job]?.hasEnded == true
         if hasEnded, wishes != nil { return .ready(job) }
         if !hasEnded, wishes == nil, asking == nil { return .refuse }
         let own = wishes ?? asking.map { self.wishes(of: $0).ofNeed } ?? WishCounts().wishes
         waiters[id] = Waiter(job: job, asking: asking, isCaller: wishes != nil, wishes: own)
-        guard !isNew else {
-            var new = Job(key: key, waiters: [id])
-            new.change(from: nil, to: own)
-            (table[key], jobs[id]) = (id, new)
-            return .begin
-        }
+        if table[key] == nil { (table[key], jobs[id]) = (id, Job(key: key)) }
         jobs.change(job) { _ = $0.waiters.insert(id) }
         change(job, from: nil, to: own, &effects)
         return hasEnded ? .ready(job) : .wait(job)

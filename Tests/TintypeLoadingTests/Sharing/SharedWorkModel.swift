@@ -115,7 +115,7 @@ struct SharedWorkModel: ExploredModel {
         let join = machine.join(key, as: id, wishes, by: asking, &effects)
         perform(effects, nil, rules)
         switch join {
-        case .begin:
+        case .wait(id):
             var job = Job(request: request, key: key, step: .readDisk)
             if case .image = key { job.step = .look }
             job.wishesAtBegin = machine.wishes(of: id).layers

@@ -152,7 +152,7 @@ struct StoreModel: ExploredModel {
         let join = machine.join(key, as: id, wishes, by: asking, &effects)
         perform(effects, nil)
         switch join {
-        case .begin:
+        case .wait(id):
             var job = Job(caller: caller, key: key, step: .look)
             if case .fetch = key { job.step = .readDisk }
             jobs[id] = job
