@@ -166,21 +166,19 @@ final class SharedWork<Work: SharedJob>: Sendable {
     }
 
     /// Changes the state, and carries out the effects without the lock.
+    /// - Parameter outcome: The outcome of the waits that end. A job that ends waits for no other.
     @discardableResult private func perform<Answer: Sendable>(
         _ outcome: Outcome = .failure(.cancelled), _ change: (inout Tables, inout State.Effects) -> Answer
     ) -> Answer {
         // What is removed is released without the lock, too: it may own anything.
-        var ends = FewElements<(Wait, Outcome)>()
+        var ends = FewElements<Wait>()
         var runs = FewElements<Run>()
         var priorities = FewElements<@Sendable () -> Void>()
         let answer = tables.withLockUnchecked { tables in
             var effects = State.Effects()
             let answer = change(&tables, &effects)
-            for id in effects.served {
-                if let wait = tables.waits.removeValue(forKey: id) { ends.append((wait, outcome)) }
-            }
-            for id in effects.left {
-                if let wait = tables.waits.removeValue(forKey: id) { ends.append((wait, .failure(.cancelled))) }
+            for id in effects.ended {
+                if let wait = tables.waits.removeValue(forKey: id) { ends.append(wait) }
             }
             for (job, priority) in effects.priorities {
                 // Numbered under the lock that computed it.
@@ -193,7 +191,7 @@ final class SharedWork<Work: SharedJob>: Sendable {
         }
         for apply in priorities { apply() }
         for run in runs { run.task?.cancel() }
-        for (wait, outcome) in ends { wait.continuation.resume(returning: outcome) }
+        for wait in ends { wait.continuation.resume(returning: outcome) }
         return answer
     }
 }

@@ -36,8 +36,8 @@ struct SharedWorkState<Key: Hashable & Sendable>: Hashable, Sendable {
 
     /// The consequences of a change, which are carried out without the lock.
     struct Effects {
-        /// Waiters that get the result of their job, and those that left before its end.
-        var served = FewElements<ID>(), left = FewElements<ID>()
+        /// Waiters that get the result of their job, or left before its end.
+        var ended = FewElements<ID>()
         /// Jobs that are gone. Those that were canceled still run.
         var removedJobs = FewElements<ID>()
         var priorities = FewElements<(job: ID, priority: ImagePriority)>()
@@ -89,7 +89,7 @@ struct SharedWorkState<Key: Hashable & Sendable>: Hashable, Sendable {
     /// Ends a wait. A job without waiters leaves the table, stops waiting for other jobs, and is canceled, all in this step.
     mutating func leave(_ id: ID, _ effects: inout Effects) {
         guard let waiter = waiters.removeValue(forKey: id) else { return }
-        effects.left.append(id)
+        effects.ended.append(id)
         jobs.change(waiter.job) { _ = $0.waiters.remove(id) }
         change(waiter.job, from: waiter.wishes, to: nil, &effects)
         removeIfUnused(waiter.job, &effects)
@@ -133,8 +133,7 @@ struct SharedWorkState<Key: Hashable & Sendable>: Hashable, Sendable {
         jobs.change(id) { ($0.need, $0.hasEnded) = (nil, true) }
         if !isKept, table[job.key] == id { table[job.key] = nil }
         for waiter in job.waiters {
-            effects.served.append(waiter)
-            if waiters[waiter]?.isCaller == true { leave(waiter, &effects) }
+            if waiters[waiter]?.isCaller == true { leave(waiter, &effects) } else { effects.ended.append(waiter) }
         }
         return true
     }

@@ -243,7 +243,7 @@ struct SharedWorkModel: ExploredModel {
     }
 
     private mutating func perform(_ effects: SharedWorkState<Key>.Effects, _ outcome: Outcome?, _ rules: Set<Rule>) {
-        for id in effects.served { serve(id, outcome ?? .cancelled) }
+        for id in effects.ended { serve(id, outcome ?? .cancelled) }
         for id in effects.removedJobs {
             kept[id] = nil
             jobs[id]?.isCancelled = true

@@ -305,7 +305,7 @@ struct StoreModel: ExploredModel {
     }
 
     private mutating func perform(_ effects: SharedWorkState<Key>.Effects, _ picture: Int?) {
-        for id in effects.served { serve(id, picture) }
+        for id in effects.ended { serve(id, picture) }
         for id in effects.removedJobs { kept[id] = nil }
     }
 
