@@ -47,7 +47,10 @@ extension LoadEnvironment {
         }
     }
 
-    private func headerContext(of url: URL, _ isCancelled: @escaping @Sendable () -> Bool) -> ProcessingContext {
+    /// The context for reading the header of bytes of a URL.
+    func headerContext(
+        of url: URL, _ isCancelled: @escaping @Sendable () -> Bool = { false }
+    ) -> ProcessingContext {
         var context = ProcessingContext(
             limits: configuration.limits, pool: configuration.pool, budget: configuration.budget,
             isCancelled: isCancelled)
