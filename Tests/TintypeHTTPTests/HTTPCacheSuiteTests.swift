@@ -171,7 +171,7 @@ final class HTTPCacheCaseRun: Sendable {
         downloads.acceptableStatusCodes = Set(200..<500).union([firstStatus])
         var configuration = ImageManager.Configuration()
         configuration.cachePolicy = .http
-        configuration.failureLifetimes = .none
+        configuration.failureLifetime = { _, _ in .zero }
         configuration.date = { [self] in state.withLock { $0.now } }
         let manager = ImageManager(
             cache: cache, loader: ImageDownloader(downloads), coders: AnythingCoder(), configuration: configuration)

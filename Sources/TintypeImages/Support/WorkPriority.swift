@@ -39,25 +39,24 @@ public final class WorkPriority: Sendable {
     /// thread reports this change too. The last value that an observer receives is the current value.
     public var value: ImagePriority {
         get { state.withLock { $0.value } }
-        set {
-            guard let change = reserveChange(to: newValue) else { return }
-            set(newValue, change: change)
-        }
+        set { reserveChange(to: newValue)?() }
     }
 
     /// Numbers a change, so that the later of two changes wins even if it is applied first.
-    /// - Returns: `nil` if the priority already has the value, or is about to have it.
-    package func reserveChange(to value: ImagePriority) -> Int? {
-        state.withLock { state in
+    /// - Returns: A closure that applies the change, unless a later change has been applied; `nil` if the priority already has the value, or
+    ///   is about to have it.
+    package func reserveChange(to value: ImagePriority) -> (@Sendable () -> Void)? {
+        let number = state.withLock { state -> Int? in
             guard state.reserved != value else { return nil }
             state.reserved = value
             state.lastReserved += 1
             return state.lastReserved
         }
+        guard let number else { return nil }
+        return { self.set(value, change: number) }
     }
 
-    /// Applies a change, unless a later change has been applied.
-    package func set(_ value: ImagePriority, change: Int) {
+    private func set(_ value: ImagePriority, change: Int) {
         let isTold = state.withLock { state in
             guard change > state.lastApplied else { return true }
             state.lastApplied = change

@@ -103,6 +103,15 @@ extension ImageError {
         default: false
         }
     }
+
+    /// The time until a URL is loaded again whose loader wants this failure to be remembered.
+    var usualLifetime: Duration {
+        switch code {
+        case .badStatus where statusCode == 404 || statusCode == 410: .minutes(5)
+        case .unknownFormat, .corruptImage, .truncatedImage, .decoderCrashed, .decodeTimedOut: .minutes(5)
+        default: .seconds(30)
+        }
+    }
 }
 
 /// The parameters of a call to a loader.

@@ -20,10 +20,7 @@ extension AnimatedImage {
             for (index, url) in urls.enumerated() {
                 group.addTask {
                     // Optimized, Swift 6.3 loses the index of a tuple that is made within the block.
-                    let result: Result<Image, ImageError>
-                    do throws(ImageError) { result = .success(try await manager.image(for: url)) } catch {
-                        result = .failure(error)
-                    }
+                    let result = await Result { () async throws(ImageError) in try await manager.image(for: url) }
                     return (index, result)
                 }
             }

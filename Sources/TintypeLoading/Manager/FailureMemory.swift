@@ -1,15 +1,5 @@
 internal import FoundationEssentials
 
-/// A URL that failed, and is not loaded again for a while.
-package struct RememberedFailure: Sendable {
-    /// The URL, without user info and query values.
-    package var url: String
-    /// The error that ended the load.
-    package var error: ImageError
-    /// The time left until the URL is loaded again.
-    package var remaining: Duration
-}
-
 /// The sources that failed a short while ago, so that a list of broken images doesn't ask for each of them again and again.
 ///
 /// Failures are remembered by source and message: the answer to a token says nothing about another. Failures of decoding are
@@ -55,17 +45,12 @@ struct FailureMemory {
     }
 
     private struct Failure {
-        var url: String
         var error: ImageError
         var end: ContinuousClock.Instant
     }
 
     private var failures: [Key: Failure] = [:]
     private var order: [Key] = []
-    /// The number of failures that are remembered; a lower limit takes effect with the next failure.
-    var limit: Int
-
-    init(limit: Int) { self.limit = limit }
 
     var count: Int { failures.count }
 
@@ -79,19 +64,12 @@ struct FailureMemory {
         return failure.error
     }
 
-    /// All failures that are still remembered, oldest first.
-    func all(at now: ContinuousClock.Instant) -> [RememberedFailure] {
-        order.compactMap { key in
-            guard let failure = failures[key], now < failure.end else { return nil }
-            return RememberedFailure(url: failure.url, error: failure.error, remaining: failure.end - now)
-        }
-    }
-
+    /// - Parameter limit: The number of failures that are remembered.
     mutating func insert(
-        _ key: Key, url: URL, _ error: ImageError, for lifetime: Duration, at now: ContinuousClock.Instant
+        _ key: Key, _ error: ImageError, for lifetime: Duration, limit: Int, at now: ContinuousClock.Instant
     ) {
         guard limit > 0, lifetime > .zero else { return }
-        let failure = Failure(url: url.shortDescription, error: error, end: now + lifetime.boundedLimit)
+        let failure = Failure(error: error, end: now + lifetime.boundedLimit)
         while let oldest = order.first, let end = failures[oldest]?.end, end <= now { remove(oldest) }
         if failures.updateValue(failure, forKey: key) == nil { order.append(key) }
         while failures.count > limit, let oldest = order.first { remove(oldest) }

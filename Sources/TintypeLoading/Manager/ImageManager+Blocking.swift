@@ -23,13 +23,8 @@ extension ImageManager {
             }
         }
         try Self.checkThread(environment)
-        return try blocking { () -> Result<ImageResult, ImageError> in
-            do throws(ImageError) {
-                return .success(
-                    try await Self.result(request, environment, priority: LoadPriority(request.priority)))
-            } catch {
-                return .failure(error)
-            }
+        return try blocking {
+            await Result { () async throws(ImageError) in try await Self.result(request, environment) }
         }.get()
     }
 

@@ -39,7 +39,7 @@ extension ImageManager {
         let key = environment.key(for: request)
         if let image = environment.memoryHit(request, key: key) { return image }
         do throws(ImageError) {
-            return try await Self.output(request, key, environment, priority: LoadPriority(request.priority)).image
+            return try await Self.loaded(request, key, environment).image
         } catch {
             if error.code == .notCached { return nil }
             throw error
@@ -76,15 +76,9 @@ extension ImageManager {
         guard layers.contains(.disk), cache.disk != nil, !environment.loaders.isLocal(request.url),
             environment.cachesOnDisk, isOriginal || request.cache.storesVariant
         else { return }
-        var entry: DiskCacheEntry
-        if let data {
-            entry = DiskCacheEntry(
-                data: data, created: environment.configuration.date(), mimeType: ImageFormat(sniffing: data)?.mimeType,
-                imageProperties: key.variant.isOriginal ? nil : StoredImageProperties(image.properties).encoded)
-        } else {
-            entry = try await environment.encodedEntry(
-                image, options: request.cache.encoding, priority: WorkPriority(request.priority))
-        }
+        var entry = try await environment.encodedEntry(
+            image, as: data, options: request.cache.encoding, priority: WorkPriority(request.priority))
+        if isOriginal, data != nil { entry.imageProperties = nil }
         entry.limit(to: request.cache.lifetime)
         try await cache.store(entry, forKey: key, since: isOriginal ? removals.originals : removals.images)
     }

@@ -62,8 +62,6 @@ extension ImageManager {
         public var limits = DecodeLimits()
         /// The limit of ``ImageRequest/scalesDownLargeImages`` for the pixels of an image. The default is 60 MB.
         public var scaleDownLimit = ByteCount.megabytes(60)
-        /// The times until a URL that failed may be loaded again, where ``failureLifetime`` decides nothing.
-        package var failureLifetimes = FailureLifetimes()
         /// A closure that returns the time until a URL that failed may be loaded again: zero to remember nothing, or `nil` for the usual
         /// time. Local files aren't asked for.
         ///

@@ -28,14 +28,14 @@ extension ImageManager {
     ) -> ImageManager {
         let current = environment
         let configuration = configuration ?? current.configuration
-        let shared = LoadEnvironment.SharedParts(
-            configuration, failures: loader == nil ? self.shared.failures : nil)
+        let failures = loader == nil ? self.shared.failures : Lock(FailureMemory())
         return ImageManager(
             LoadEnvironment(
                 cache: cache ?? self.cache, originals: configuration.originalCache,
                 loaders: loader.map { ImageLoaders(of: $0) } ?? current.loaders,
                 coders: coders.map { ImageCoders(of: $0) } ?? current.coders,
-                ownCoder: coders.map { OwnCoder($0) } ?? current.ownCoder, configuration: configuration, shared: shared)
+                ownCoder: coders.map { OwnCoder($0) } ?? current.ownCoder, configuration: configuration,
+                shared: LoadEnvironment.SharedParts(failures: failures))
         )
     }
 }

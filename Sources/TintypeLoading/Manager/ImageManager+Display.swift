@@ -23,9 +23,6 @@ extension ImageManager {
         }
         guard !isSuspended else { return .suspended(key) }
         let outdated = request.cachePolicy == .revalidate ? environment.memoryImage(request, key: key) : nil
-        let task = ImageTask(request: request) { priority, onUpdate async throws(ImageError) in
-            try await Self.result(request, environment, priority: LoadPriority(priority), onUpdate: onUpdate)
-        }
-        return .task(task, key, outdated: outdated)
+        return .task(ImageTask(request, environment), key, outdated: outdated)
     }
 }

@@ -36,7 +36,7 @@ public final class ImageManager: Sendable {
             LoadEnvironment(
                 cache: cache, originals: configuration.originalCache, loaders: ImageLoaders(of: loader),
                 coders: ImageCoders(of: coders), configuration: configuration,
-                shared: LoadEnvironment.SharedParts(configuration)))
+                shared: LoadEnvironment.SharedParts()))
     }
 
     init(_ environment: LoadEnvironment) {
@@ -57,7 +57,6 @@ public final class ImageManager: Sendable {
             var new = environment.configuration
             defer {
                 change { $0.with(configuration: new) }
-                shared.failures.withLock { $0.limit = new.failureLimit }
                 changes.unlock()
             }
             yield &new
@@ -134,7 +133,7 @@ public final class ImageManager: Sendable {
             return image
         }
         let request = environment.prepared(ImageRequest(url))
-        return try await Self.output(request, key, environment, priority: LoadPriority(request.priority)).image
+        return try await Self.loaded(request, key, environment).image
     }
 
     /// Returns the image of a request, decoded and cached.
@@ -151,7 +150,7 @@ public final class ImageManager: Sendable {
         let (request, environment) = prepared(request)
         let key = environment.key(for: request)
         if let image = environment.memoryHit(request, key: key) { return image }
-        return try await Self.output(request, key, environment, priority: LoadPriority(request.priority)).image
+        return try await Self.loaded(request, key, environment).image
     }
 
     /// Returns the image at a URL, with everything that is known of the load.
@@ -171,7 +170,7 @@ public final class ImageManager: Sendable {
     /// - Throws: ``ImageError`` with the URL that failed, the stage, and the reason.
     nonisolated(nonsending) public func load(_ request: ImageRequest) async throws(ImageError) -> ImageResult {
         let (request, environment) = prepared(request)
-        return try await Self.result(request, environment, priority: LoadPriority(request.priority))
+        return try await Self.result(request, environment)
     }
 
     /// Starts a load that any number of observers can subscribe to, and whose priority can be changed.
@@ -182,9 +181,7 @@ public final class ImageManager: Sendable {
     /// - Parameter request: the request.
     public func task(for request: ImageRequest) -> ImageTask {
         let (request, environment) = prepared(request)
-        return ImageTask(request: request) { priority, onUpdate async throws(ImageError) in
-            try await Self.result(request, environment, priority: LoadPriority(priority), onUpdate: onUpdate)
-        }
+        return ImageTask(request, environment)
     }
 
     /// True if a load is under way.
@@ -194,12 +191,6 @@ public final class ImageManager: Sendable {
     public func cancelAll() { shared.work.cancelAll() }
 
     // MARK: Failures
-
-    /// The URLs that failed a short while ago and aren't loaded again yet, oldest first.
-    package var failures: [RememberedFailure] {
-        let now = configuration.now()
-        return shared.failures.withLock { $0.all(at: now) }
-    }
 
     /// Allows the URL of a request that failed to be loaded again at once, with any header fields.
     /// - Parameter request: the request.

@@ -13,38 +13,69 @@ public final class ImageTask: Sendable {
     /// The request as it is carried out.
     public let request: ImageRequest
 
+    private struct Counts {
+        var progress = 0, previews = 0
+        var hasEnded = false
+    }
+
     private struct State {
-        var observers: [Int: EventMailbox] = [:]
-        var nextObserver = 0
         var progress: ImageProgress?
         var preview: Image?
         var result: Result<ImageResult, ImageError>?
+        /// The numbers of updates so far.
+        var counts = Counts()
+
+        mutating func take(_ update: LoadUpdate) {
+            // A report may arrive late. No event follows the end.
+            guard result == nil else { return }
+            switch update {
+            case .arriving, .asking: break
+            case .progress(let progress):
+                // Reports of a transfer may overtake each other between threads; no observer sees a step back.
+                guard progress.receivedBytes >= self.progress?.receivedBytes ?? 0 else { return }
+                self.progress = progress
+                counts.progress += 1
+            case .preview(let image), .outdated(let image):
+                preview = image
+                counts.previews += 1
+            }
+        }
+
+        /// The next event for an observer who has seen so many updates.
+        func event(after seen: inout Counts) -> ImageEvent? {
+            if let progress, seen.progress < counts.progress {
+                seen.progress = counts.progress
+                return .progress(progress)
+            }
+            if let preview, seen.previews < counts.previews {
+                seen.previews = counts.previews
+                return .preview(preview)
+            }
+            guard let result, !seen.hasEnded else { return nil }
+            seen.hasEnded = true
+            return .finished(result)
+        }
     }
 
     private let workPriority: WorkPriority
     private let state = Lock(State())
-    private let task: Lock<Task<Result<ImageResult, ImageError>, Never>?> = Lock(nil)
+    private let changes = Broadcast<Void>()
+    private let task: Task<Result<ImageResult, ImageError>, Never>
 
-    init(
-        request: ImageRequest,
-        load:
-            @escaping @Sendable (
-                WorkPriority, @escaping @Sendable (LoadUpdate) -> Void
-            ) async throws(ImageError) -> ImageResult
-    ) {
+    init(_ request: ImageRequest, _ environment: LoadEnvironment) {
         self.request = request
         workPriority = WorkPriority(request.priority)
-        let running = Task.detached { [workPriority, self] in
-            let result: Result<ImageResult, ImageError>
-            do throws(ImageError) {
-                result = .success(try await load(workPriority) { self.tell($0) })
-            } catch {
-                result = .failure(error)
+        task = Task.detached { [workPriority, state, changes] in
+            let result = await Result { () async throws(ImageError) in
+                try await ImageManager.result(request, environment, following: workPriority) { update in
+                    state.withLock { $0.take(update) }
+                    changes.send()
+                }
             }
-            finish(result)
+            state.withLock { $0.result = result }
+            changes.end()
             return result
         }
-        task.withLock { $0 = running }
     }
 
     /// The priority of the load. A change affects work that is already queued.
@@ -55,7 +86,7 @@ public final class ImageTask: Sendable {
 
     /// Ends the load with ``ImageError/Code/cancelled``, unless it has ended. The download continues only while other
     /// loads need it.
-    public func cancel() { task.withLock { $0 }?.cancel() }
+    public func cancel() { task.cancel() }
 
     /// The image, when the load has ended. Canceling the task that waits does not cancel the load.
     public var image: Image {
@@ -64,11 +95,7 @@ public final class ImageTask: Sendable {
 
     /// The result of the load, when it has ended.
     public var result: Result<ImageResult, ImageError> {
-        get async {
-            if let result = state.withLock({ $0.result }) { return result }
-            guard let task = task.withLock({ $0 }) else { return .failure(.cancelled) }
-            return await task.value
-        }
+        get async { await task.value }
     }
 
     /// The events of the load from now on. Each access returns a new sequence, for a single observer.
@@ -76,54 +103,11 @@ public final class ImageTask: Sendable {
     /// Late subscribers first receive the most recent progress and preview, or only the end. An observer that doesn't keep up receives the
     /// most recent progress and preview; the end is never left out.
     public var events: AsyncStream<ImageEvent> {
-        let mailbox = EventMailbox()
-        let id = state.withLock { state in
-            state.nextObserver += 1
-            if let result = state.result {
-                mailbox.finish(result)
-            } else {
-                mailbox.put(progress: state.progress, preview: state.preview)
-                state.observers[state.nextObserver] = mailbox
-            }
-            return state.nextObserver
+        // After the end there is only the end.
+        let seen = Lock(state.withLock { $0.result == nil ? Counts() : $0.counts })
+        return changes.elements { [state] in
+            let state = state.withLock { $0 }
+            return seen.withLock { state.event(after: &$0) }
         }
-        return AsyncStream {
-            await mailbox.next()
-        } onCancel: { [weak self] in
-            mailbox.close()
-            self?.state.withLock { $0.observers[id] = nil }
-        }
-    }
-
-    private func tell(_ update: LoadUpdate) {
-        let observers = state.withLock { state -> [EventMailbox] in
-            switch update {
-            case .arriving, .asking:
-                return []
-            case .progress(let progress):
-                // Reports of a transfer may overtake each other between threads; no observer sees a step back.
-                guard progress.receivedBytes >= state.progress?.receivedBytes ?? 0 else { return [] }
-                state.progress = progress
-            case .preview(let image), .outdated(let image):
-                state.preview = image
-            }
-            return Array(state.observers.values)
-        }
-        for observer in observers {
-            switch update {
-            case .arriving, .asking: break
-            case .progress(let progress): observer.put(progress: progress, preview: nil)
-            case .preview(let image), .outdated(let image): observer.put(progress: nil, preview: image)
-            }
-        }
-    }
-
-    private func finish(_ result: Result<ImageResult, ImageError>) {
-        let observers = state.withLock { state in
-            state.result = result
-            defer { state.observers = [:] }
-            return Array(state.observers.values)
-        }
-        for observer in observers { observer.finish(result) }
     }
 }

@@ -47,7 +47,10 @@ extension LoadEnvironment {
         }
     }
 
-    private func headerContext(of url: URL, _ isCancelled: @escaping @Sendable () -> Bool) -> ProcessingContext {
+    /// The context for reading the header of bytes of a URL.
+    func headerContext(
+        of url: URL, _ isCancelled: @escaping @Sendable () -> Bool = { false }
+    ) -> ProcessingContext {
         var context = ProcessingContext(
             limits: configuration.limits, pool: configuration.pool, budget: configuration.budget,
             isCancelled: isCancelled)
@@ -55,13 +58,19 @@ extension LoadEnvironment {
         return context
     }
 
-    /// Encodes an image for the disk cache, with the properties that its file format doesn't keep.
+    /// The entry of an image for the disk cache, with the properties that its file format doesn't keep.
+    /// - Parameter data: The encoded image; `nil` to encode it.
     func encodedEntry(
-        _ image: Image, options: EncodeOptions, priority: WorkPriority
+        _ image: Image, as data: Data? = nil, options: EncodeOptions, priority: WorkPriority
     ) async throws(ImageError) -> DiskCacheEntry {
-        let (data, format) = try await entryCoder.encode(image, options: options, priority: priority)
+        let encoded: (data: Data, format: ImageFormat?)
+        if let data {
+            encoded = (data, ImageFormat(sniffing: data))
+        } else {
+            encoded = try await entryCoder.encode(image, options: options, priority: priority)
+        }
         return DiskCacheEntry(
-            data: data, created: configuration.date(), mimeType: format.mimeType,
+            data: encoded.data, created: configuration.date(), mimeType: encoded.format?.mimeType,
             imageProperties: StoredImageProperties(image.properties).encoded)
     }
 

@@ -105,7 +105,7 @@ extension LoadEnvironment {
     func revalidateInBackground(_ request: ImageRequest) {
         revalidateInBackground(request) { [self] request, trace throws(ImageError) in
             let load = ImageLoad(request, key: key(for: request), environment: self, trace: trace)
-            _ = try await load.output(load.wishes, priority: LoadPriority(.low))
+            _ = try await load.output(load.wishes)
         }
     }
 }

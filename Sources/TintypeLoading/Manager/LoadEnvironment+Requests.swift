@@ -78,26 +78,22 @@ extension LoadEnvironment {
 
     /// - Throws: ``ImageError/Code/invalidURL`` or ``ImageError/Code/invalidRequest``.
     func check(_ request: ImageRequest) throws(ImageError) {
-        guard request.url.scheme != nil, !request.url.absoluteString.isEmpty else {
-            throw ImageError(
-                .invalidURL, stage: .request, source: request.url.shortDescription,
-                reason: "the URL has no scheme, such as https:")
+        let problem: (code: ImageError.Code, reason: String)
+        if request.url.scheme == nil || request.url.absoluteString.isEmpty {
+            problem = (.invalidURL, "the URL has no scheme, such as https:")
+        } else if request.transformer?.hasEmptyKey == true {
+            problem = (
+                .invalidRequest, "a transformer of the request has an empty key, so its images can't be told apart"
+            )
+        } else if request.cache.key?.isEmpty == true {
+            problem = (.invalidRequest, "the cache key or the identifier of the request is empty")
+        } else if let method = request.box?.parts.method, !Self.isToken(method) {
+            problem = (.invalidRequest, "the method of the request isn't an HTTP method: “\(method.prefix(20))”")
+        } else {
+            return
         }
-        guard request.transformer?.hasEmptyKey != true else {
-            throw ImageError(
-                .invalidRequest, stage: .request, source: request.url.shortDescription,
-                reason: "a transformer of the request has an empty key, so its images can't be told apart")
-        }
-        guard request.cache.key?.isEmpty != true else {
-            throw ImageError(
-                .invalidRequest, stage: .request, source: request.url.shortDescription,
-                reason: "the cache key or the identifier of the request is empty")
-        }
-        if let method = request.box?.parts.method, !Self.isToken(method) {
-            throw ImageError(
-                .invalidRequest, stage: .request, source: request.url.shortDescription,
-                reason: "the method of the request isn't an HTTP method: “\(method.prefix(20))”")
-        }
+        throw ImageError(
+            problem.code, stage: .request, source: request.url.shortDescription, reason: problem.reason)
     }
 
     /// True for a token of HTTP (RFC 9110, section 5.6.2).

@@ -19,7 +19,7 @@ extension LoadEnvironment {
         // Only a serializer needs the image, which is held until the write ends.
         let image = configuration.cacheSerializer == nil ? nil : image
         return await write(
-            ImageKey(source: fetch.source), to: originals, since: (bytes.removals ?? fetch.removals).originals,
+            fetch.original, to: originals, since: (bytes.removals ?? fetch.removals).originals,
             of: fetch, bytes: (bytes.image?.memoryCost ?? bytes.data.count) + (image?.memoryCost ?? 0),
             lifetime: bytes.source == .disk ? nil : lifetime, trace, fulfilling: promise
         ) { [self] () throws(ImageError) in try await entry(bytes, of: image, isWhole: isWhole, for: request) }
@@ -33,12 +33,9 @@ extension LoadEnvironment {
         guard bytes.source != .disk else { return bytes.entry }
         var entry = bytes.entry
         if let made = bytes.image {
-            if let data = try await serialized(made, nil, for: request) {
-                (entry.data, entry.mimeType) = (data, ImageFormat(sniffing: data)?.mimeType)
-            } else {
-                let encoded = try await encodedEntry(made, options: EncodeOptions(), priority: WorkPriority(.low))
-                (entry.data, entry.mimeType) = (encoded.data, encoded.mimeType)
-            }
+            let data = try await serialized(made, nil, for: request)
+            let encoded = try await encodedEntry(made, as: data, options: EncodeOptions(), priority: WorkPriority(.low))
+            (entry.data, entry.mimeType) = (encoded.data, encoded.mimeType)
         }
         guard bytes.image == nil, configuration.cacheSerializer != nil else { return entry }
         let whole: Image
@@ -58,15 +55,9 @@ extension LoadEnvironment {
 
     /// The entry for a thumbnail or transformed image.
     func variantEntry(_ image: Image, for request: ImageRequest) async throws(ImageError) -> DiskCacheEntry {
-        guard let data = try await serialized(image, nil, for: request) else {
-            var entry = try await encodedEntry(
-                image, options: request.cache.encoding, priority: WorkPriority(.low))
-            entry.response = image.response
-            return entry
-        }
-        var entry = DiskCacheEntry(
-            data: data, created: configuration.date(), mimeType: ImageFormat(sniffing: data)?.mimeType,
-            imageProperties: StoredImageProperties(image.properties).encoded)
+        let data = try await serialized(image, nil, for: request)
+        var entry = try await encodedEntry(
+            image, as: data, options: request.cache.encoding, priority: WorkPriority(.low))
         entry.response = image.response
         return entry
     }

@@ -27,9 +27,7 @@ final class LoadEnvironment: Sendable {
         let counters = LoadCounters()
         let failures: Lock<FailureMemory>
 
-        init(_ configuration: ImageManager.Configuration, failures: Lock<FailureMemory>? = nil) {
-            self.failures = failures ?? Lock(FailureMemory(limit: configuration.failureLimit))
-        }
+        init(failures: Lock<FailureMemory> = Lock(FailureMemory())) { self.failures = failures }
     }
 
     /// True if a request for a URL alone keeps its key: nothing in the configuration changes requests.
@@ -160,9 +158,8 @@ final class LoadEnvironment: Sendable {
         guard !error.isCancellation, !loaders.isLocal(url) else { return }
         let lifetime =
             configuration.failureLifetime?(error, url)
-            ?? configuration.failureLifetimes.lifetime(
-                of: error, isTemporary: !loaders.shouldRememberFailure(error, of: url))
-        let now = configuration.now()
-        shared.failures.withLock { $0.insert(key, url: url, error, for: lifetime, at: now) }
+            ?? (loaders.shouldRememberFailure(error, of: url) ? error.usualLifetime : .zero)
+        let (limit, now) = (configuration.failureLimit, configuration.now())
+        shared.failures.withLock { $0.insert(key, error, for: lifetime, limit: limit, at: now) }
     }
 }

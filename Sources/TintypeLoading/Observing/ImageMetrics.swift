@@ -32,8 +32,8 @@ public struct ImageMetrics: Sendable, Hashable {
         disk = source.diskTime.asPart(of: trace.id)
         load = source.loadTime.asPart(of: trace.id)
         bytes = source.data.count
-        transfer = source.transfer
-        networkProtocol = source.response?.networkProtocol
+        transfer = source.loaded?.transfer
+        networkProtocol = source.loaded?.networkProtocol
     }
 
     /// True if another load carried out a stage that counts as shared; reading the disk alone doesn't.

@@ -8,7 +8,6 @@ final class LoadMeters: Sendable {
     enum DownloadResult: String, CaseIterable { case loaded, current, failed }
 
     private let loads: [LoadResult: Counter]
-    private let memoryHits: Counter
     private let shared: Counter
     private let duration: Timer
     private let downloads: [DownloadResult: Counter]
@@ -22,28 +21,21 @@ final class LoadMeters: Sendable {
         func timer(_ name: String, _ dimensions: (String, String)...) -> Timer {
             Timer(label: "tintype." + name, dimensions: dimensions, factory: factory)
         }
-        memoryHits = counter("loads", ("result", LoadResult.memory.rawValue))
-        var loads = [LoadResult.memory: memoryHits]
-        for result in LoadResult.allCases where result != .memory {
-            loads[result] = counter("loads", ("result", result.rawValue))
-        }
-        self.loads = loads
+        loads = Dictionary(
+            uniqueKeysWithValues: LoadResult.allCases.map { ($0, counter("loads", ("result", $0.rawValue))) })
         shared = counter("loads.shared")
         duration = timer("load.duration")
-        var downloads: [DownloadResult: Counter] = [:]
-        for result in DownloadResult.allCases { downloads[result] = counter("downloads", ("result", result.rawValue)) }
-        self.downloads = downloads
+        downloads = Dictionary(
+            uniqueKeysWithValues: DownloadResult.allCases.map { ($0, counter("downloads", ("result", $0.rawValue))) })
         bytes = counter("download.bytes")
-        var stages: [LoadStage: (duration: Timer, queued: Timer)] = [:]
-        for stage in LoadStage.allCases {
-            stages[stage] = (
-                timer("stage.duration", ("stage", stage.rawValue)), timer("stage.queued", ("stage", stage.rawValue))
-            )
-        }
-        self.stages = stages
+        stages = Dictionary(
+            uniqueKeysWithValues: LoadStage.allCases.map { stage in
+                let dimension = ("stage", stage.rawValue)
+                return (stage, (timer("stage.duration", dimension), timer("stage.queued", dimension)))
+            })
     }
 
-    func countMemoryHit() { memoryHits.increment() }
+    func countMemoryHit() { loads[.memory]?.increment() }
 
     func record(_ result: LoadResult, after time: Duration, isShared: Bool) {
         loads[result]?.increment()

@@ -11,22 +11,23 @@ public final class ImagePrefetch: Sendable {
 
     private let id: Int
     private let core: PrefetchCore
-    let feed: ProgressFeed<PrefetchProgress>
+    private let current: Lock<PrefetchProgress>
+    private let changes = Broadcast<Void>()
     private let failed = Lock<[Failure]>([])
 
     init(_ requests: [ImageRequest], id: Int, core: PrefetchCore) {
         self.requests = requests
         self.id = id
         self.core = core
-        feed = ProgressFeed(PrefetchProgress(total: requests.count))
+        current = Lock(PrefetchProgress(total: requests.count))
     }
 
     /// The progress so far.
-    public var currentProgress: PrefetchProgress { feed.value }
+    public var currentProgress: PrefetchProgress { current.withLock { $0 } }
 
     /// The progress from now on, each time that an image has ended, up to the end of all. Each access returns a new sequence, for a
     /// single observer. An observer that doesn't keep up receives the latest progress, and always the last.
-    public var progress: AsyncStream<PrefetchProgress> { feed.values }
+    public var progress: AsyncStream<PrefetchProgress> { changes.values { [current] in current.withLock { $0 } } }
 
     /// The URLs that failed so far, without those that were canceled, each with its error.
     public var failures: [(url: URL, error: ImageError)] { failed.withLock { $0 } }
@@ -35,8 +36,8 @@ public final class ImagePrefetch: Sendable {
     /// - Returns: the progress at the end of the wait.
     @discardableResult
     public func wait() async -> PrefetchProgress {
-        for await _ in feed.values {}
-        return feed.value
+        for await _ in progress {}
+        return currentProgress
     }
 
     /// Ends the prefetch. Images that have not ended count as canceled; downloads that other loads need continue.
@@ -48,6 +49,14 @@ public final class ImagePrefetch: Sendable {
     public func cancel(_ url: URL) { core.cancel(url, in: id) }
 
     func add(_ failure: Failure) { failed.withLock { $0.append(failure) } }
+
+    /// Counts images that have ended. Observers are told later, without the lock of the queue.
+    func add(_ count: Int, to outcome: WritableKeyPath<PrefetchProgress, Int>) {
+        current.withLock { $0[keyPath: outcome] += count }
+    }
+
+    /// Tells the observers of a change.
+    func publish() { if currentProgress.isFinished { changes.end() } else { changes.send() } }
 }
 
 /// The numbers of images of a prefetch.

@@ -82,9 +82,9 @@ public final class ImagePrefetcher: Sendable {
     public func cancel(_ url: URL) { core.cancel(url, in: nil) }
 
     /// The sums over the prefetches that are under way, and over those that ended since there was none.
-    public var currentProgress: PrefetchProgress { core.feed.value }
+    public var currentProgress: PrefetchProgress { core.currentProgress }
 
     /// The sums over all prefetches, starting with those that run; the sequence never ends. An observer that doesn't keep up
     /// receives the latest.
-    public var progress: AsyncStream<PrefetchProgress> { core.feed.values }
+    public var progress: AsyncStream<PrefetchProgress> { core.progress }
 }

@@ -6,7 +6,7 @@ internal import FoundationEssentials
 final class PrefetchCore: Sendable {
     typealias Configuration = ImagePrefetcher.Configuration
 
-    private enum Outcome { case loaded, skipped, failed, cancelled }
+    private typealias Outcome = any WritableKeyPath<PrefetchProgress, Int> & Sendable
 
     private struct Batch {
         var prefetch: ImagePrefetch
@@ -14,13 +14,12 @@ final class PrefetchCore: Sendable {
         var next = 0
         /// Later requests that were canceled while they waited.
         var cancelled: Set<Int> = []
-        var progress: PrefetchProgress
     }
 
     private struct Load {
         var batch: Int
-        var request: ImageRequest
-        var cancellation = TaskCancellation()
+        var url: URL
+        var task: Task<Void, Never>
     }
 
     private struct State {
@@ -36,8 +35,6 @@ final class PrefetchCore: Sendable {
         var running: [Int: Load] = [:]
         var total = PrefetchProgress()
         var lastID = 0
-        /// The number of changes of progress.
-        var version = 0
 
         mutating func makeID() -> Int {
             lastID += 1
@@ -45,15 +42,7 @@ final class PrefetchCore: Sendable {
         }
     }
 
-    /// A change of progress, which is published once the lock is released.
-    private struct Change {
-        var prefetch: ImagePrefetch
-        var progress: PrefetchProgress
-        var total: PrefetchProgress
-        var version: Int
-    }
-
-    let feed = ProgressFeed(PrefetchProgress())
+    private let changes = Broadcast<Void>()
     private let manager: ImageManager
     private let clock: any Clock<Duration>
     private let state: Lock<State>
@@ -81,57 +70,56 @@ final class PrefetchCore: Sendable {
         }
     }
 
+    var currentProgress: PrefetchProgress { state.withLock { $0.total } }
+    var progress: AsyncStream<PrefetchProgress> { changes.values { [state] in state.withLock { $0.total } } }
+
     // MARK: Start
 
     func begin(_ requests: [ImageRequest]) -> ImagePrefetch {
         let id = state.withLock { $0.makeID() }
         let prefetch = ImagePrefetch(requests, id: id, core: self)
         guard !requests.isEmpty else {
-            prefetch.feed.publish(PrefetchProgress(), version: 1, isLast: true)
+            prefetch.publish()
             return prefetch
         }
-        let change = state.withLock { state in
+        state.withLock { state in
             if state.batches.isEmpty { state.total = PrefetchProgress() }
             state.total.total += requests.count
-            state.batches[id] = Batch(prefetch: prefetch, progress: PrefetchProgress(total: requests.count))
+            state.batches[id] = Batch(prefetch: prefetch)
             state.waiting.append(id)
-            return Self.change(&state, prefetch, PrefetchProgress(total: requests.count))
         }
-        publish([change])
+        publish([prefetch])
         beginLoads()
         return prefetch
     }
 
     /// Starts as many loads as may run.
-    private func beginLoads() {
-        while let (id, load, storesOnDiskOnly) = nextLoad() {
-            // Detached: a prefetch inherits neither the priority of the caller nor its task-local values.
-            let task = Task.detached { [self] in
-                end(id, await outcome(of: load, storesOnDiskOnly: storesOnDiskOnly))
-                beginLoads()
-            }
-            load.cancellation.setTask(task)
-        }
-    }
+    private func beginLoads() { while beginLoad() {} }
 
-    private func nextLoad() -> (id: Int, load: Load, storesOnDiskOnly: Bool)? {
+    private func beginLoad() -> Bool {
         state.withLock { state in
             let configuration = state.configuration
             guard !state.isPaused, !state.isUnderPressure,
                 state.running.count < max(1, configuration.maximumConcurrentLoads)
-            else { return nil }
+            else { return false }
             while let id = configuration.newestFirst ? state.waiting.last : state.waiting.first {
-                guard let request = Self.nextRequest(&state, of: id) else {
+                guard var request = Self.nextRequest(&state, of: id) else {
                     state.waiting.remove(at: configuration.newestFirst ? state.waiting.count - 1 : 0)
                     continue
                 }
-                var load = Load(batch: id, request: request)
-                load.request.priority = min(request.priority, configuration.priority)
+                request.priority = min(request.priority, configuration.priority)
                 let number = state.makeID()
-                state.running[number] = load
-                return (number, load, configuration.storesOnDiskOnly)
+                // Detached: a prefetch inherits neither the priority of the caller nor its task-local values.
+                let task = Task.detached { [self, request] in
+                    let outcome = await outcome(
+                        of: request, in: id, storesOnDiskOnly: configuration.storesOnDiskOnly)
+                    end(number, outcome)
+                    beginLoads()
+                }
+                state.running[number] = Load(batch: id, url: request.url, task: task)
+                return true
             }
-            return nil
+            return false
         }
     }
 
@@ -148,19 +136,19 @@ final class PrefetchCore: Sendable {
 
     // MARK: Loading
 
-    private func outcome(of load: Load, storesOnDiskOnly: Bool) async -> Outcome {
+    private func outcome(of request: ImageRequest, in batch: Int, storesOnDiskOnly: Bool) async -> Outcome {
         do throws(ImageError) {
-            return try await storesOnDiskOnly ? loadData(load.request) : loadImage(load.request)
+            return try await storesOnDiskOnly ? loadData(request) : loadImage(request)
         } catch {
-            if error.isCancellation { return .cancelled }
-            let prefetch = state.withLock { $0.batches[load.batch]?.prefetch }
-            prefetch?.add((url: load.request.url, error: error))
-            return .failed
+            if error.isCancellation { return \.cancelled }
+            let prefetch = state.withLock { $0.batches[batch]?.prefetch }
+            prefetch?.add((url: request.url, error: error))
+            return \.failed
         }
     }
 
     private func loadImage(_ request: ImageRequest) async throws(ImageError) -> Outcome {
-        try await manager.load(request).source == .memory ? .skipped : .loaded
+        try await manager.load(request).source == .memory ? \.skipped : \.loaded
     }
 
     private func loadData(_ request: ImageRequest) async throws(ImageError) -> Outcome {
@@ -173,27 +161,27 @@ final class PrefetchCore: Sendable {
                 reason: "the manager has no disk cache to prefetch to; prefetch to memory instead")
         }
         // Local files are as fast to read as copies of them.
-        if environment.loaders.isLocal(prepared.url) { return .skipped }
+        if environment.loaders.isLocal(prepared.url) { return \.skipped }
         let original = ImageKey(source: environment.source(of: prepared))
         if !prepared.cachePolicy.asksSource, await !environment.originals.contains(original, in: .disk).isEmpty {
-            return .skipped
+            return \.skipped
         }
         prepared.cache.store = .disk
         prepared.cache.storeOriginal = nil
         prepared.cache.waitsForStore = true
         let image = try await ImageManager.data(prepared, environment)
         if let error = image.storeError { throw error }
-        return image.source == .disk ? .skipped : .loaded
+        return image.source == .disk ? \.skipped : \.loaded
     }
 
     // MARK: Ending
 
     private func end(_ id: Int, _ outcome: Outcome) {
-        let change = state.withLock { state -> Change? in
+        let changed = state.withLock { state -> ImagePrefetch? in
             guard let load = state.running.removeValue(forKey: id) else { return nil }
             return Self.add(&state, outcome, 1, to: load.batch)
         }
-        if let change { publish([change]) }
+        if let changed { publish([changed]) }
     }
 
     func cancelAll() {
@@ -205,18 +193,18 @@ final class PrefetchCore: Sendable {
     ///   - url: the URL; `nil` for all.
     ///   - batch: the prefetch; `nil` for all.
     func cancel(_ url: URL?, in batch: Int?) {
-        let (changes, loads) = state.withLock { state -> ([Change], [Load]) in
+        let (changed, loads) = state.withLock { state -> ([ImagePrefetch], [Load]) in
             let ids = batch.map { [$0] } ?? Array(state.batches.keys)
-            let changes = ids.compactMap { id in
-                Self.add(&state, .cancelled, Self.cancelWaiting(&state, url, of: id), to: id)
+            let changed = ids.compactMap { id in
+                Self.add(&state, \.cancelled, Self.cancelWaiting(&state, url, of: id), to: id)
             }
             let loads = state.running.values.filter { load in
-                (batch == nil || load.batch == batch) && (url == nil || load.request.url == url)
+                (batch == nil || load.batch == batch) && (url == nil || load.url == url)
             }
-            return (changes, loads)
+            return (changed, loads)
         }
-        for load in loads { load.cancellation.cancel() }
-        publish(changes)
+        for load in loads { load.task.cancel() }
+        publish(changed)
     }
 
     /// - Returns: the number of requests that no longer wait.
@@ -233,34 +221,19 @@ final class PrefetchCore: Sendable {
         return found.count
     }
 
-    private static func add(_ state: inout State, _ outcome: Outcome, _ count: Int, to id: Int) -> Change? {
-        guard count > 0, var batch = state.batches[id] else { return nil }
-        let path: WritableKeyPath<PrefetchProgress, Int> =
-            switch outcome {
-            case .loaded: \.loaded
-            case .skipped: \.skipped
-            case .failed: \.failed
-            case .cancelled: \.cancelled
-            }
-        batch.progress[keyPath: path] += count
-        state.total[keyPath: path] += count
-        state.batches[id] = batch.progress.isFinished ? nil : batch
-        return change(&state, batch.prefetch, batch.progress)
+    /// - Returns: the prefetch, if its progress changed.
+    private static func add(_ state: inout State, _ outcome: Outcome, _ count: Int, to id: Int) -> ImagePrefetch? {
+        guard count > 0, let prefetch = state.batches[id]?.prefetch else { return nil }
+        prefetch.add(count, to: outcome)
+        state.total[keyPath: outcome] += count
+        if prefetch.currentProgress.isFinished { state.batches[id] = nil }
+        return prefetch
     }
 
-    private static func change(
-        _ state: inout State, _ prefetch: ImagePrefetch, _ progress: PrefetchProgress
-    ) -> Change {
-        state.version += 1
-        return Change(prefetch: prefetch, progress: progress, total: state.total, version: state.version)
-    }
-
-    private func publish(_ changes: [Change]) {
-        for change in changes {
-            change.prefetch.feed.publish(
-                change.progress, version: change.version, isLast: change.progress.isFinished)
-            feed.publish(change.total, version: change.version)
-        }
+    /// Tells the observers of changes, without the lock.
+    private func publish(_ changed: [ImagePrefetch]) {
+        for prefetch in changed { prefetch.publish() }
+        changes.send()
     }
 
     // MARK: Memory pressure

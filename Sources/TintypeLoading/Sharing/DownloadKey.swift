@@ -6,7 +6,6 @@ struct DownloadKey: Hashable, Sendable {
     let message: Message
     /// The generation of the manager's loaders.
     private let loaders: Int
-    private let digest: UInt64
 
     /// The part of a transfer's identity that decides the answer of its URL.
     struct Message: Hashable, Sendable {
@@ -32,33 +31,16 @@ struct DownloadKey: Hashable, Sendable {
         self.loaders = loaders
         self.url = url.absoluteString
         var message = Message()
-        var digest = KeyedHash.hash(self.url)
-        if !headers.isEmpty {
-            for (name, value) in headers {
-                let name = name.lowercased()
-                if !insignificant.contains(name) { message.headers[name] = value }
-            }
-            for (name, value) in message.headers.sorted(by: { $0.key < $1.key }) {
-                digest = KeyedHash.combine(KeyedHash.combine(digest, KeyedHash.hash(name)), KeyedHash.hash(value))
-            }
+        for (name, value) in headers {
+            let name = name.lowercased()
+            if !insignificant.contains(name) { message.headers[name] = value }
         }
         if let parts {
             message.method = parts.method
             message.body = parts.body
             message.targetSize = targetSize
             message.hooks = parts.hooks?.identifier
-            if !parts.isPlainGet || targetSize != nil || message.hooks != nil {
-                digest = KeyedHash.combine(digest, UInt64(truncatingIfNeeded: message.hashValue))
-            }
         }
         self.message = message
-        self.digest = digest
     }
-
-    static func == (one: DownloadKey, other: DownloadKey) -> Bool {
-        one.digest == other.digest && one.url == other.url && one.message == other.message
-            && one.loaders == other.loaders
-    }
-
-    func hash(into hasher: inout Hasher) { hasher.combine(digest) }
 }

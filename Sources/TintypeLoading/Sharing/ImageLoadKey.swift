@@ -43,13 +43,12 @@ struct ImageLoadKey: Hashable, Sendable {
     /// The fetch that the load needs.
     var fetch: FetchKey {
         FetchKey(
-            source: image.source, download: download, policy: policy, queriesDisk: queriesDisk, isReload: isReload,
+            original: image.original, download: download, policy: policy, queriesDisk: queriesDisk, isReload: isReload,
             retriesFailed: retriesFailed, removals: removals)
     }
 
     func hash(into hasher: inout Hasher) {
-        // The rest seldom differs between loads of the same image.
+        // The rest seldom differs between loads of the same image, and would have to be hashed anew each time.
         hasher.combine(image)
-        hasher.combine(download)
     }
 }

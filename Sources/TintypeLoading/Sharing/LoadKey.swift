@@ -9,7 +9,7 @@ indirect enum LoadKey: Hashable, Sendable {
 /// The value of a job, which its key decides.
 enum LoadValue: Sendable {
     indirect case fetch(FetchedBytes)
-    case image(PipelineOutput)
+    indirect case image(PipelineOutput)
     indirect case data(DataOutput)
     indirect case encoded(EncodedOutput)
 }
@@ -52,7 +52,7 @@ typealias LoadWork = SharedWork<LoadJob>
 
 /// The identity of a fetch: everything that decides which bytes it finds, on disk or at the source.
 struct FetchKey: Hashable, Sendable {
-    var source: String
+    var original: ImageKey
     var download: DownloadKey
     var policy: CachePolicy
     var queriesDisk: Bool
@@ -65,8 +65,8 @@ struct FetchKey: Hashable, Sendable {
     var failedDecoding: FailureMemory.Decoding?
 
     func hash(into hasher: inout Hasher) {
-        // The rest seldom differs between fetches of the same URL.
-        hasher.combine(download)
+        // The rest seldom differs between fetches of the same URL, and would have to be hashed anew each time.
+        hasher.combine(original)
         hasher.combine(policy)
     }
 }

@@ -47,7 +47,7 @@ final class SharedWork<Work: SharedJob>: Sendable {
         }
     }
 
-    private struct Run: Sendable {
+    struct Run: Sendable {
         let priority: WorkPriority
         var task: Task<Void, Never>?
         var updates = LatestUpdates()
@@ -55,38 +55,39 @@ final class SharedWork<Work: SharedJob>: Sendable {
         var value: Value?
     }
 
-    private struct Wait: Sendable {
+    struct Wait: Sendable {
         // Unsafe: the state machine ends each wait once, and a checked continuation doubles the cost of joining.
         let continuation: UnsafeContinuation<Outcome, Never>
         let onUpdate: OnUpdate?
     }
 
-    private struct Tables: Sendable {
+    struct Tables: Sendable {
         var state = State()
         var waits: [State.ID: Wait] = [:]
         var runs: [State.ID: Run] = [:]
     }
 
-    private let tables = Lock(Tables())
+    let tables = Lock(Tables())
 
     var hasJobs: Bool { tables.withLock { $0.runs.contains { $0.value.value == nil } } }
-    var waiting: [Key: Int] { tables.withLock { $0.state.waiting } }
-    var isIdle: Bool { tables.withLock { $0.state == State() && $0.waits.isEmpty && $0.runs.isEmpty } }
 
     /// Returns the value of the job for a key, which starts unless it is under way. Honors the cancellation of the calling task.
+    /// - Parameter priority: The priority of the caller, if it can change, in place of the wishes' priority.
     func value(
-        _ key: Key, _ wishes: LoadWishes, priority: LoadPriority, onUpdate: OnUpdate? = nil, _ work: Work
+        _ key: Key, _ wishes: LoadWishes, following priority: WorkPriority? = nil, onUpdate: OnUpdate? = nil,
+        _ work: Work
     ) async throws(ImageError) -> Value {
         let id = SharedWorkID.next()
-        let token = priority.live?.observe { [weak self] priority in
+        let token = priority?.observe { [weak self] priority in
             self?.perform { $0.state.setWishes(of: id, to: wishes.with(priority), &$1) }
         }
-        defer { if let token { priority.live?.stopObserving(token) } }
+        defer { if let token { priority?.stopObserving(token) } }
         return try await withTaskCancellationHandler {
             await wait(id, onUpdate, work) { state, effects in
                 // The mark of a cancellation whose handler came too early to find the waiter.
                 guard !Task.isCancelled else { return .refuse }
-                return state.join(key, as: id, wishes.with(priority.value), by: SharedWorkID.currentJob, &effects)
+                let wishes = wishes.with(priority?.value ?? wishes.priority)
+                return state.join(key, as: id, wishes, by: SharedWorkID.currentJob, &effects)
             }
         } onCancel: {
             perform { $0.state.leave(id, &$1) }
@@ -111,12 +112,10 @@ final class SharedWork<Work: SharedJob>: Sendable {
                 switch join(&tables.state, &effects) {
                 case .wait(let job):
                     tables.waits[id] = Wait(continuation: continuation, onUpdate: onUpdate)
-                    return (nil, nil, tables.runs[job]?.updates.all ?? [])
-                case .begin:
-                    tables.waits[id] = Wait(continuation: continuation, onUpdate: onUpdate)
-                    let run = Run(priority: WorkPriority(tables.state.wishes(of: id).priority))
-                    tables.runs[id] = run
-                    return (nil, Job(work: self, id: id, priority: run.priority), [])
+                    if let run = tables.runs[job] { return (nil, nil, run.updates.all) }
+                    let run = Run(priority: WorkPriority(tables.state.wishes(of: job).priority))
+                    tables.runs[job] = run
+                    return (nil, Job(work: self, id: job, priority: run.priority), [])
                 case .ready(let job):
                     return (tables.runs[job]?.value.map { .success($0) } ?? .failure(.cancelled), nil, [])
                 case .refuse: return (.failure(.cancelled), nil, [])
@@ -167,33 +166,32 @@ final class SharedWork<Work: SharedJob>: Sendable {
     }
 
     /// Changes the state, and carries out the effects without the lock.
+    /// - Parameter outcome: The outcome of the waits that end. A job that ends waits for no other.
     @discardableResult private func perform<Answer: Sendable>(
         _ outcome: Outcome = .failure(.cancelled), _ change: (inout Tables, inout State.Effects) -> Answer
     ) -> Answer {
         // What is removed is released without the lock, too: it may own anything.
-        var ends = FewElements<(Wait, Outcome)>()
+        var ends = FewElements<Wait>()
         var runs = FewElements<Run>()
-        var priorities = FewElements<PriorityChange>()
+        var priorities = FewElements<@Sendable () -> Void>()
         let answer = tables.withLockUnchecked { tables in
             var effects = State.Effects()
             let answer = change(&tables, &effects)
-            for id in effects.served {
-                if let wait = tables.waits.removeValue(forKey: id) { ends.append((wait, outcome)) }
-            }
-            for id in effects.left {
-                if let wait = tables.waits.removeValue(forKey: id) { ends.append((wait, .failure(.cancelled))) }
+            for id in effects.ended {
+                if let wait = tables.waits.removeValue(forKey: id) { ends.append(wait) }
             }
             for (job, priority) in effects.priorities {
-                if let change = PriorityChange(tables.runs[job]?.priority, priority) { priorities.append(change) }
+                // Numbered under the lock that computed it.
+                if let apply = tables.runs[job]?.priority.reserveChange(to: priority) { priorities.append(apply) }
             }
             for id in effects.removedJobs {
                 if let run = tables.runs.removeValue(forKey: id) { runs.append(run) }
             }
             return answer
         }
-        for change in priorities { change.apply() }
+        for apply in priorities { apply() }
         for run in runs { run.task?.cancel() }
-        for (wait, outcome) in ends { wait.continuation.resume(returning: outcome) }
+        for wait in ends { wait.continuation.resume(returning: outcome) }
         return answer
     }
 }

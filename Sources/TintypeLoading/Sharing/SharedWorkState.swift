@@ -12,7 +12,7 @@ struct SharedWorkState<Key: Hashable & Sendable>: Hashable, Sendable {
         var wishes: LoadWishes
     }
 
-    private struct Job: Hashable {
+    struct Job: Hashable {
         let key: Key
         var waiters: Set<ID> = []
         private(set) var counts = WishCounts()
@@ -20,8 +20,8 @@ struct SharedWorkState<Key: Hashable & Sendable>: Hashable, Sendable {
         private(set) var wishes = WishCounts().wishes
         /// The waiter through which this job waits for another, or uses its value.
         var need: ID?
-        /// True for a job that has ended, and whose value others use.
-        var isKept = false
+        /// True for a job that has ended. It stays for the jobs that had its value, until they end or ask again.
+        var hasEnded = false
 
         mutating func change(from old: LoadWishes?, to new: LoadWishes?) {
             if let old { counts.remove(old) }
@@ -30,21 +30,21 @@ struct SharedWorkState<Key: Hashable & Sendable>: Hashable, Sendable {
         }
     }
 
-    /// The answer to a waiter: start the job, wait, take the value of a job that has ended, or end. A load in a cycle would wait for
-    /// itself.
-    enum Join: Hashable { case begin, wait(ID), ready(ID), refuse, cycle }
+    /// The answer to a waiter: wait for a job, and start it if it has the waiter's number; take the value of a job that has ended; or end.
+    /// A load in a cycle would wait for itself.
+    enum Join: Hashable { case wait(ID), ready(ID), refuse, cycle }
 
     /// The consequences of a change, which are carried out without the lock.
     struct Effects {
-        /// Waiters that get the result of their job, and those that left before its end.
-        var served = FewElements<ID>(), left = FewElements<ID>()
+        /// Waiters that get the result of their job, or left before its end.
+        var ended = FewElements<ID>()
         /// Jobs that are gone. Those that were canceled still run.
         var removedJobs = FewElements<ID>()
         var priorities = FewElements<(job: ID, priority: ImagePriority)>()
     }
 
     private var table: [Key: ID] = [:]
-    private var jobs: [ID: Job] = [:]
+    private(set) var jobs: [ID: Job] = [:]
     private var waiters: [ID: Waiter] = [:]
 
     var callers: [ID] { waiters.filter(\.value.isCaller).map(\.key) }
@@ -55,10 +55,6 @@ struct SharedWorkState<Key: Hashable & Sendable>: Hashable, Sendable {
         var wishes = job.wishes
         if job.counts.hasLifetimes { wishes.lifetime = job.waiters.compactMap { waiters[$0]?.wishes.lifetime }.min() }
         return wishes
-    }
-    /// The number of waiters by key. Several jobs with the same key are counted together.
-    var waiting: [Key: Int] {
-        jobs.values.reduce(into: [:]) { if !$1.isKept { $0[$1.key, default: 0] += $1.waiters.count } }
     }
 
     /// Joins the job for a key, or starts it.
@@ -72,32 +68,28 @@ struct SharedWorkState<Key: Hashable & Sendable>: Hashable, Sendable {
             jobs.change(asking) { $0.need = id }
         }
         if let asking, isNeeded(key, by: asking) { return .cycle }
-        let (job, isNew, isKept) = (table[key] ?? id, table[key] == nil, table[key].map { jobs[$0]?.isKept } == true)
-        if isKept, wishes != nil { return .ready(job) }
-        if !isKept, wishes == nil, asking == nil { return .refuse }
+        let job = table[key] ?? id
+        let hasEnded = jobs[job]?.hasEnded == true
+        if hasEnded, wishes != nil { return .ready(job) }
+        if !hasEnded, wishes == nil, asking == nil { return .refuse }
         let own = wishes ?? asking.map { self.wishes(of: $0).ofNeed } ?? WishCounts().wishes
         waiters[id] = Waiter(job: job, asking: asking, isCaller: wishes != nil, wishes: own)
-        guard !isNew else {
-            var new = Job(key: key, waiters: [id])
-            new.change(from: nil, to: own)
-            (table[key], jobs[id]) = (id, new)
-            return .begin
-        }
+        if table[key] == nil { (table[key], jobs[id]) = (id, Job(key: key)) }
         jobs.change(job) { _ = $0.waiters.insert(id) }
         change(job, from: nil, to: own, &effects)
-        return isKept ? .ready(job) : .wait(job)
+        return hasEnded ? .ready(job) : .wait(job)
     }
 
     /// True if a job, or a job that waits for it, has the key.
     private func isNeeded(_ key: Key, by id: ID) -> Bool {
-        guard let job = jobs[id], job.key != key else { return jobs[id] != nil }
-        return job.waiters.contains { id in waiters[id]?.asking.map { isNeeded(key, by: $0) } ?? false }
+        guard let job = jobs[id], !job.hasEnded else { return false }
+        return job.key == key || job.waiters.contains { waiters[$0]?.asking.map { isNeeded(key, by: $0) } ?? false }
     }
 
     /// Ends a wait. A job without waiters leaves the table, stops waiting for other jobs, and is canceled, all in this step.
     mutating func leave(_ id: ID, _ effects: inout Effects) {
         guard let waiter = waiters.removeValue(forKey: id) else { return }
-        effects.left.append(id)
+        effects.ended.append(id)
         jobs.change(waiter.job) { _ = $0.waiters.remove(id) }
         change(waiter.job, from: waiter.wishes, to: nil, &effects)
         removeIfUnused(waiter.job, &effects)
@@ -113,9 +105,9 @@ struct SharedWorkState<Key: Hashable & Sendable>: Hashable, Sendable {
     private mutating func change(_ id: ID, from old: LoadWishes?, to new: LoadWishes?, _ effects: inout Effects) {
         guard let before = jobs[id]?.wishes else { return }
         jobs.change(id) { $0.change(from: old, to: new) }
-        guard let job = jobs[id], !job.waiters.isEmpty, job.wishes != before || old?.lifetime != new?.lifetime else {
-            return
-        }
+        guard let job = jobs[id], !job.hasEnded, !job.waiters.isEmpty,
+            job.wishes != before || old?.lifetime != new?.lifetime
+        else { return }
         let wishes = wishes(of: id)
         if wishes.priority != before.priority { effects.priorities.append((id, wishes.priority)) }
         if let need = job.need { setWishes(of: need, to: wishes.ofNeed, &effects) }
@@ -137,17 +129,12 @@ struct SharedWorkState<Key: Hashable & Sendable>: Hashable, Sendable {
     mutating func finish(_ id: ID, stored: StoredLayers?, isKept: Bool, _ effects: inout Effects) -> Bool {
         guard let job = jobs[id] else { return true }
         if let stored, !job.wishes.layers.isSubset(of: stored) { return false }
-        for waiter in job.waiters { effects.served.append(waiter) }
         if let need = job.need { leave(need, &effects) }
-        jobs.change(id) { ($0.need, $0.isKept) = (nil, isKept) }
-        let ending = isKept ? job.waiters.filter { waiters[$0]?.isCaller == true } : job.waiters
-        for waiter in ending {
-            if let ended = waiters.removeValue(forKey: waiter), !ended.isCaller, let user = ended.asking {
-                jobs.change(user) { $0.need = nil }
-            }
+        jobs.change(id) { ($0.need, $0.hasEnded) = (nil, true) }
+        if !isKept, table[job.key] == id { table[job.key] = nil }
+        for waiter in job.waiters {
+            if waiters[waiter]?.isCaller == true { leave(waiter, &effects) } else { effects.ended.append(waiter) }
         }
-        jobs.change(id) { $0.waiters = isKept ? $0.waiters.subtracting(ending) : [] }
-        removeIfUnused(id, &effects)
         return true
     }
 

@@ -5,19 +5,13 @@ internal import FoundationEssentials
 /// Only transfers that start for a progressive load have them. Loaders that collect their bytes in an ``ArrivingBytes`` share it with the
 /// decoders; the chunks of others are collected here.
 final class ArrivingData: Sendable {
-    private enum Source {
-        case none
-        /// The only chunk so far.
-        case chunk(Data)
-        case bytes(ArrivingBytes)
-        /// The bytes that are here are not the start of the source: the first byte is missing.
-        case incomplete
-    }
-
     private struct State {
-        var source = Source.none
+        /// The loader's buffer, or a buffer with its chunks.
+        var bytes: ArrivingBytes?
         /// The number of bytes that have arrived.
         var count = 0
+        /// True if the bytes that are here are not the start of the source: the first byte is missing.
+        var isIncomplete = false
     }
 
     private let state = Lock(State())
@@ -26,17 +20,11 @@ final class ArrivingData: Sendable {
     func append(_ progress: LoadProgress) {
         guard !progress.chunk.isEmpty else { return }
         state.withLock { state in
-            let (count, overflow) = state.count.addingReportingOverflow(progress.chunk.count)
-            guard !overflow, count == progress.receivedBytes else { return state.source = .incomplete }
-            state.count = count
-            switch state.source {
-            case .none: state.source = .chunk(progress.chunk)
-            case .chunk(let first):
-                let bytes = ArrivingBytes()
-                let isWhole = bytes.append(first) && bytes.append(progress.chunk)
-                state.source = isWhole ? .bytes(bytes) : .incomplete
-            case .bytes(let bytes): if !bytes.append(progress.chunk) { state.source = .incomplete }
-            case .incomplete: break
+            guard !state.isIncomplete else { return }
+            let bytes = state.bytes ?? ArrivingBytes()
+            (state.bytes, state.count) = (bytes, state.count + progress.chunk.count)
+            guard state.count == progress.receivedBytes, bytes.append(progress.chunk) else {
+                return state = State(isIncomplete: true)
             }
         }
     }
@@ -44,36 +32,22 @@ final class ArrivingData: Sendable {
     /// Shares the buffer of the loader, which may belong to another attempt than at the last report.
     func share(_ bytes: ArrivingBytes) {
         state.withLock { state in
-            switch state.source {
-            case .none: state.source = .bytes(bytes)
-            case .bytes(let known) where known === bytes: break
-            case .bytes(let known):
+            guard !state.isIncomplete else { return }
+            if let known = state.bytes, known !== bytes {
                 // Until there are as many bytes as before, the bytes of the earlier attempt stay.
                 let (old, new) = (known.data, bytes.data)
                 guard new.count >= old.count else { return }
-                state.source = new.prefix(old.count) == old ? .bytes(bytes) : .incomplete
-            case .chunk, .incomplete: return
+                guard new.prefix(old.count) == old else { return state = State(isIncomplete: true) }
             }
-            state.count = bytes.count
+            (state.bytes, state.count) = (bytes, bytes.count)
         }
     }
 
     /// The bytes so far, without a copy; none, now and later, if they don't make up the source.
-    var data: Data {
-        state.withLock { state in
-            switch state.source {
-            case .none, .incomplete: Data()
-            case .chunk(let data): data
-            case .bytes(let bytes): bytes.data
-            }
-        }
-    }
+    var data: Data { state.withLock { $0.bytes?.data ?? Data() } }
 
     /// True if all bytes of a source of so many have arrived here.
     func isAll(of bytes: Int) -> Bool {
-        state.withLock { state in
-            if case .incomplete = state.source { return false }
-            return state.count == bytes
-        }
+        state.withLock { !$0.isIncomplete && $0.count == bytes }
     }
 }

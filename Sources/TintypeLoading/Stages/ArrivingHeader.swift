@@ -8,7 +8,7 @@ final class ArrivingHeader: Sendable {
         /// The start of the image, and the number of bytes that make it worth reading.
         case collecting(Data, until: Int)
         case found(ImageInfo)
-        /// The header can't be read, or a chunk is missing.
+        /// The header can't be read, a chunk is missing, or a report is being taken.
         case ended
     }
 
@@ -21,53 +21,41 @@ final class ArrivingHeader: Sendable {
 
     init(_ environment: LoadEnvironment, of url: URL) {
         coders = environment.coders
-        var context = ProcessingContext(limits: environment.configuration.limits)
-        context.origin = environment.origin(of: url)
-        self.context = context
+        context = environment.headerContext(of: url)
     }
 
-    /// Takes the next bytes of a buffer, and returns the header if enough have arrived.
+    /// Takes the next bytes, or those of a buffer, and returns the header if enough have arrived.
     func info(after progress: LoadProgress, of bytes: ArrivingBytes?) -> ImageInfo? {
-        var progress = progress
-        let collected = state.withLock { if case .collecting(let data, _) = $0 { data.count } else { Int?.none } }
-        if let bytes, let collected { progress.chunk = bytes.copy(collected..<max(collected, progress.receivedBytes)) }
-        return info(after: progress)
+        // Reports don't overlap. The data isn't shared while it grows, and is read without the lock.
+        let collected = state.withLock { state -> (data: Data, wanted: Int)? in
+            guard case .collecting(let data, let wanted) = state else { return nil }
+            state = .ended
+            return (data, wanted)
+        }
+        guard var collected else { return known }
+        let next = next(&collected.data, collected.wanted, progress, bytes)
+        state.withLock { if case .ended = $0 { $0 = next } }
+        return known
+    }
+
+    private func next(
+        _ data: inout Data, _ wanted: Int, _ progress: LoadProgress, _ bytes: ArrivingBytes?
+    ) -> State {
+        let chunk = bytes?.copy(data.count..<max(data.count, progress.receivedBytes)) ?? progress.chunk
+        guard !chunk.isEmpty else { return .collecting(data, until: wanted) }
+        let isAtOnce = data.isEmpty && progress.receivedBytes == progress.expectedBytes
+        guard data.count + chunk.count == progress.receivedBytes, !isAtOnce else { return .ended }
+        data.append(chunk)
+        guard data.count >= wanted else { return .collecting(data, until: wanted) }
+        do throws(ImageError) {
+            return .found(try coders.info(of: data, context: context))
+        } catch {
+            // Reading again as the bytes double costs no more than reading all of them twice.
+            let isWorthMore = error.code == .truncatedImage && data.count < Self.limit
+            return isWorthMore ? .collecting(data, until: 2 * data.count) : .ended
+        }
     }
 
     /// The header, if enough bytes have arrived.
     var known: ImageInfo? { state.withLock { if case .found(let info) = $0 { info } else { nil } } }
-
-    private func info(after progress: LoadProgress) -> ImageInfo? {
-        let data: Data? = state.withLock { state in
-            guard case .collecting(var data, let wanted) = state, !progress.chunk.isEmpty else { return nil }
-            let isAtEnd = progress.receivedBytes == progress.expectedBytes
-            guard data.count + progress.chunk.count == progress.receivedBytes, !(data.isEmpty && isAtEnd) else {
-                state = .ended
-                return nil
-            }
-            // The copy in the state must not be shared while it grows.
-            state = .ended
-            data.append(progress.chunk)
-            state = .collecting(data, until: wanted)
-            return data.count >= wanted ? data : nil
-        }
-        if let data { read(data) }
-        return known
-    }
-
-    /// Reads the header outside of the lock. Until then, further bytes are collected.
-    private func read(_ data: Data) {
-        let next: State
-        do throws(ImageError) {
-            next = .found(try coders.info(of: data, context: context))
-        } catch {
-            let isWorthMore = error.code == .truncatedImage && data.count < Self.limit
-            next = isWorthMore ? .collecting(Data(), until: 2 * data.count) : .ended
-        }
-        state.withLock { state in
-            // Reading again as the bytes double costs no more than reading all of them twice.
-            guard case .collecting(let all, _) = state else { return }
-            if case .collecting(_, let wanted) = next { state = .collecting(all, until: wanted) } else { state = next }
-        }
-    }
 }

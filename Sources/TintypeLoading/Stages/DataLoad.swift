@@ -23,9 +23,9 @@ struct DataLoad: Sendable {
     /// The bytes as this request's result.
     func image() async throws(ImageError) -> EncodedImage {
         let wishes = LoadWishes(
-            layers: environment.storesOriginal(request) ? .originalOnDisk : [], lifetime: request.cache.lifetime)
-        let value = try await environment.shared.work.value(
-            .image(key), wishes, priority: LoadPriority(request.priority), .data(self))
+            priority: request.priority, layers: environment.storesOriginal(request) ? .originalOnDisk : [],
+            lifetime: request.cache.lifetime)
+        let value = try await environment.shared.work.value(.image(key), wishes, .data(self))
         guard case .data(let output) = value else { throw .cancelled }  // Never: the key stands for bytes.
         var metrics = ImageMetrics(of: trace, output.bytes)
         metrics.decode = output.time.asPart(of: trace.id)

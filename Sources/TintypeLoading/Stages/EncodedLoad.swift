@@ -35,8 +35,7 @@ struct EncodedLoad: Sendable {
         if request.cache.store.contains(.disk), environment.mayStoreEncoded(of: request.url) {
             wishes.layers.insert(.imageOnDisk)
         }
-        let value = try await environment.shared.work.value(
-            .image(key), wishes, priority: LoadPriority(request.priority), .encoded(self))
+        let value = try await environment.shared.work.value(.image(key), wishes, .encoded(self))
         guard case .encoded(let output) = value else { throw .cancelled }  // Never: the key says so.
         try environment.check(isAnimated: output.info.isAnimated, of: request)
         return try await result(output)

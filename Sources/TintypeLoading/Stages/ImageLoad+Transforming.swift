@@ -48,18 +48,14 @@ extension ImageLoad {
             default: break
             }
         }
-        let result: Result<PipelineOutput, ImageError>
-        do throws(ImageError) {
-            let output = try await load.output(for: job) { update in
+        let result = await Result { () async throws(ImageError) in
+            try await load.output(for: job) { update in
                 switch update {
                 case .preview, .outdated: previews.send(update)
                 case .progress: job.publish(update)
                 case .arriving, .asking: break
                 }
             }
-            result = .success(output)
-        } catch {
-            result = .failure(error)
         }
         await previews.end()
         return try result.get()

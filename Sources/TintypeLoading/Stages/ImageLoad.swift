@@ -46,12 +46,12 @@ final class ImageLoad: Sendable {
 
     /// The output of the load, which starts unless it is under way.
     func output(
-        _ wishes: LoadWishes, priority: LoadPriority,
+        _ wishes: LoadWishes, following priority: WorkPriority? = nil,
         onUpdate: (@Sendable (LoadUpdate) -> Void)? = nil
     ) async throws(ImageError) -> PipelineOutput {
         try Self.output(
             await environment.shared.work.value(
-                .image(key), wishes, priority: priority, onUpdate: onUpdate, .image(self)))
+                .image(key), wishes, following: priority, onUpdate: onUpdate, .image(self)))
     }
 
     /// The output for a job that needs it.
@@ -163,8 +163,7 @@ final class ImageLoad: Sendable {
 
     /// A decoder of bytes that arrive; `nil` if the coder has none.
     func makeProgressiveDecoding() -> ProgressiveDecoding? {
-        ProgressiveDecoding(
-            environment.coders, options: options(), environment.configuration, environment.entryCoder(of: request.url))
+        ProgressiveDecoding(environment.entryCoder(of: request.url), options: options(), environment.configuration)
     }
 
     /// An image, with the time that its decode took.

@@ -1,29 +1,15 @@
 /// The image of a load, with everything that results tell about it.
-final class PipelineOutput: Sendable {
-    let image: Image
+struct PipelineOutput: Sendable {
+    var image: Image
     /// `nil` for an image from memory.
-    let bytes: SourceBytes?
-    let source: ImageOrigin
-    let freshness: Freshness
-    let decodeTime: StageTime
-    let transformTime: StageTime
+    var bytes: SourceBytes?
+    var source: ImageOrigin
+    var freshness = Freshness.cached
+    var decodeTime = StageTime.zero
+    var transformTime = StageTime.zero
     /// True for an image that was found under its own key, in memory or as a variant on disk.
-    let isStored: Bool
-
+    var isStored = false
     let stores = OutputStores()
-
-    init(
-        image: Image, bytes: SourceBytes?, source: ImageOrigin, freshness: Freshness = .cached,
-        decodeTime: StageTime = .zero, transformTime: StageTime = .zero, isStored: Bool = false
-    ) {
-        self.image = image
-        self.bytes = bytes
-        self.source = source
-        self.freshness = freshness
-        self.decodeTime = decodeTime
-        self.transformTime = transformTime
-        self.isStored = isStored
-    }
 
     /// The metrics of a caller's load that has this output.
     func metrics(of trace: LoadTrace) -> ImageMetrics {

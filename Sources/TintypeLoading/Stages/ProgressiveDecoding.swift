@@ -30,22 +30,16 @@ final class ProgressiveDecoding: Sendable {
     private let isCancelled: Lock<@Sendable () -> Bool>
 
     /// - Returns: `nil` if the coder cannot decode while bytes arrive.
-    init?(
-        _ coder: any ImageCoder, options: DecodeOptions, _ configuration: ImageManager.Configuration,
-        _ entryCoder: EntryCoder
-    ) {
+    init?(_ coder: EntryCoder, options: DecodeOptions, _ configuration: ImageManager.Configuration) {
         let isCancelled = Lock<@Sendable () -> Bool>({ false })
         var context = ProcessingContext(
-            limits: configuration.limits, pool: configuration.pool, budget: configuration.budget, admission: .preview
+            limits: coder.limits, pool: coder.pool, budget: coder.budget, admission: .preview
         ) { isCancelled.withLock { $0 }() }
-        (context.processing, context.origin) = (entryCoder.processing, entryCoder.origin)
-        guard let progressive = coder as? any ProgressiveImageCoder,
+        (context.processing, context.origin) = (coder.processing, coder.origin)
+        guard let progressive = coder.coders as? any ProgressiveImageCoder,
             let decoder = try? progressive.progressiveDecoder(options: options, context: context)
         else { return nil }
-        var entryCoder = entryCoder
-        entryCoder.coders = (coder as? ImageCoders) ?? ImageCoders([coder])
-        state = Lock(
-            State(decoder: decoder, animation: ArrivingAnimation(entryCoder, options: options, context: context)))
+        state = Lock(State(decoder: decoder, animation: ArrivingAnimation(coder, options: options, context: context)))
         self.isCancelled = isCancelled
         interval = configuration.previewInterval
         now = configuration.now

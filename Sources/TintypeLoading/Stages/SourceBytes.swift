@@ -12,11 +12,8 @@ final class SourceBytes: Sendable {
     let isVariant: Bool
     let diskTime: StageTime
     let loadTime: StageTime
-    /// The head of the source's answer, and the measurements of its transfer.
-    let response: ResponseHead?
-    let transfer: TransferMetrics?
-    /// The image of a loader that has no bytes.
-    let image: Image?
+    /// The source's answer, if it was asked.
+    let loaded: LoadedData?
     /// The bytes as the decode budget counts them.
     let reservation: BodyReservation
 
@@ -30,13 +27,13 @@ final class SourceBytes: Sendable {
     private let state: Lock<State>
 
     var data: Data { entry.data }
+    /// The image of a loader that has no bytes.
+    var image: Image? { loaded?.isNotModified == false ? loaded?.image : nil }
 
     init(
         _ entry: DiskCacheEntry, source: ImageOrigin, isNotModified: Bool = false, replacesVariants: Bool = false,
         isVariant: Bool = false, diskTime: StageTime = .zero, loadTime: StageTime = .zero,
-        response: ResponseHead? = nil,
-        transfer: TransferMetrics? = nil, image: Image? = nil,
-        removals: SourceRemovals? = nil, reservation: BodyReservation
+        loaded: LoadedData? = nil, removals: SourceRemovals? = nil, reservation: BodyReservation
     ) {
         state = Lock(State(removals: removals))
         self.entry = entry
@@ -46,9 +43,7 @@ final class SourceBytes: Sendable {
         self.isVariant = isVariant
         self.diskTime = diskTime
         self.loadTime = loadTime
-        self.response = response
-        self.transfer = transfer
-        self.image = image
+        self.loaded = loaded
         self.reservation = reservation
     }
 

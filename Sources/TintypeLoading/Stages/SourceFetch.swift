@@ -73,7 +73,7 @@ final class SourceFetch: Sendable {
 
     private func cachedBytes(priority: WorkPriority) async -> SourceBytes? {
         let (entry, time) = await environment.entry(
-            for: ImageKey(source: key.source), in: environment.originals, of: trace, priority: priority)
+            for: key.original, in: environment.originals, of: trace, priority: priority)
         guard let entry, environment.accepts(entry.response, for: request) else { return nil }
         return SourceBytes(
             entry, source: .disk, diskTime: time, removals: key.removals,
@@ -116,7 +116,7 @@ final class SourceFetch: Sendable {
         }
     }
 
-    private var failureKey: FailureMemory.Key { .init(source: key.source, message: key.download.message) }
+    private var failureKey: FailureMemory.Key { .init(source: key.original.source, message: key.download.message) }
 
     private func transfer(
         replacing cached: SourceBytes?, _ policy: CachePolicy, _ job: LoadWork.Job
@@ -195,8 +195,7 @@ final class SourceFetch: Sendable {
             entry.validators = (entry.validators ?? CacheValidators()).renewed(by: loaded.validators)
             return SourceBytes(
                 entry, source: .disk, isNotModified: true, diskTime: cached.diskTime, loadTime: loadTime,
-                response: loaded.response, transfer: loaded.transfer, removals: key.removals,
-                reservation: cached.reservation)
+                loaded: loaded, removals: key.removals, reservation: cached.reservation)
         }
         guard !loaded.data.isEmpty || loaded.image != nil else {
             throw ImageError(.emptyBody, stage: .load, reason: "the source sent no bytes")
@@ -210,8 +209,8 @@ final class SourceFetch: Sendable {
         return SourceBytes(
             entry, source: .network, isNotModified: isSame,
             replacesVariants: !isSame && (policy.asksSource || key.isReload),
-            diskTime: cached?.diskTime ?? .zero, loadTime: loadTime, response: loaded.response,
-            transfer: loaded.transfer, image: loaded.image, removals: key.removals, reservation: reservation)
+            diskTime: cached?.diskTime ?? .zero, loadTime: loadTime, loaded: loaded, removals: key.removals,
+            reservation: reservation)
     }
 }
 

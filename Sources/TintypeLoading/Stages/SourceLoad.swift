@@ -80,7 +80,7 @@ struct SourceLoad: Sendable {
     }
 
     private var decodeFailure: FailureMemory.Key {
-        FailureMemory.Key(source: key.source, message: key.download.message, decoding: decoding)
+        FailureMemory.Key(source: key.original.source, message: key.download.message, decoding: decoding)
     }
 
     /// Discards a cached original that is damaged. True if it is of no use, and the source may have a better entry.
@@ -90,8 +90,8 @@ struct SourceLoad: Sendable {
         guard decoding.coder == nil else { return false }
         guard EntryCoder.shouldDiscardEntry(after: error) else { return error.code == .unknownFormat }
         environment.configuration.logger.warning(
-            "discarded a cached image that doesn't decode: \(URLDescription.redacted(key.source)): \(error.reason)")
-        await environment.originals.discard(ImageKey(source: key.source))
+            "discarded a cached image that doesn't decode: \(key.original): \(error.reason)")
+        await environment.originals.discard(key.original)
         return true
     }
 
@@ -100,11 +100,11 @@ struct SourceLoad: Sendable {
     /// A load that was canceled stores nothing, and so removes nothing. A flush waits for removals that have started.
     private func replaceVariants(with bytes: SourceBytes) async {
         let stores = environment.shared.stores
-        let number = stores.begin(bytes: 0, limit: ByteCount(.max)).number
-        defer { stores.end(number, bytes: 0) }
+        let number = stores.begin().number
+        defer { stores.end(number) }
         guard !Task.isCancelled else { return }
         await bytes.replaceOnce { removals in
-            await environment.replaceVariants(ofSource: key.source, since: removals)
+            await environment.replaceVariants(ofSource: key.original.source, since: removals)
         }
     }
 }

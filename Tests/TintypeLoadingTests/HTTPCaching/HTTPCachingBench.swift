@@ -18,7 +18,7 @@ struct HTTPCachingBench {
     init(policy: CachePolicy = .http) {
         var configuration = ImageManager.Configuration.still
         configuration.cachePolicy = policy
-        configuration.failureLifetimes = .none
+        configuration.failureLifetime = { _, _ in .zero }
         configuration.date = { [now] in now.withLock { $0 } }
         configuration.networkStatus = { [network] in network.withLock { $0 } }
         bench = ManagerBench(configuration: configuration) { [answer] _ in answer.withLock { $0 } }

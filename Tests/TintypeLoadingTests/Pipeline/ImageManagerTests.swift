@@ -141,7 +141,7 @@ struct ImageManagerTests {
     func failures() async throws {
         let clock = Lock(ContinuousClock.now)
         var configuration = ImageManager.Configuration()
-        configuration.failureLifetimes.missing = .seconds(30)
+        configuration.failureLifetime = { _, _ in .seconds(30) }
         configuration.now = { clock.withLock { $0 } }
         let answers = Lock<Result<LoadedData, ImageError>>(
             .failure(ImageError(.badStatus, stage: .load, reason: "404 Not Found", statusCode: 404)))

@@ -150,8 +150,7 @@ private final class Tower: Sendable {
     func value(level: Int, key: Int) async -> Result<Int, ImageError> {
         do throws(ImageError) {
             let key = Key(level: level, number: key)
-            return .success(
-                try await shared.value(key, LoadWishes(), priority: LoadPriority(.normal), work(for: key)))
+            return .success(try await shared.value(key, LoadWishes(), work(for: key)))
         } catch {
             return .failure(error)
         }

@@ -109,7 +109,7 @@ struct LoadEndTests {
         }
         #expect(ends.withLock { $0 } == rounds * 500)
         await waitUntilIdle(manager)
-        #expect(manager.failures.count <= 10)
+        #expect(manager.failureCount <= 10)
     }
 
     @Test("Ten thousand callers of a hundred images make a hundred requests", .capability("DLR-09"))

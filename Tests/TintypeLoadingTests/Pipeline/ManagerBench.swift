@@ -65,4 +65,7 @@ extension ImageManager {
             }
         }
     }
+
+    /// The number of failures that are remembered.
+    var failureCount: Int { shared.failures.withLock { $0.count } }
 }

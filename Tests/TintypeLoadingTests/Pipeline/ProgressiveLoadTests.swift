@@ -107,6 +107,30 @@ struct ProgressiveLoadTests {
         #expect(counts.decodes == 0 && counts.finishes == 1 && counts.appended == 20)
     }
 
+    @Test("An observer that doesn't read keeps the newest preview only, and the end")
+    func slowObserver() async throws {
+        let task = manager.task(for: request)
+        let slow = task.events
+        var events = task.events.makeAsyncIterator()
+        await loader.arrival(of: 1)
+        for chunk in 0..<3 {
+            send(chunk)
+            #expect(try await nextPreview(&events).byteCount == chunk * 4 + 4)
+            advance(100)
+        }
+        answer()
+        _ = try await task.image
+        var seen: [String] = []
+        for await event in slow {
+            switch event {
+            case .progress(let progress): seen.append("progress \(progress.receivedBytes)")
+            case .preview(let image): seen.append("preview \(image.byteCount)")
+            case .finished: seen.append("end")
+            }
+        }
+        #expect(seen == ["progress 12", "preview 12", "end"])
+    }
+
     @Test("The whole cached image stays while its source is asked: no preview of the new bytes follows it")
     func noPreviewOverCachedImage() async throws {
         let first = manager.task(for: request)

@@ -114,10 +114,9 @@ struct RequestIdentityTests {
         await loader.arrival(of: 2)
         loader.answer(1, with: .success(.dot()))
         #expect(try await new.image.size.width == 8)
-        #expect(manager.failures.map(\.url) == ["test://host/a?token=…"])
-        #expect(manager.failures.first?.error.statusCode == 401)
+        #expect(manager.failureCount == 1)
         manager.removeFailure(of: ImageRequest(secret))
-        #expect(manager.failures.isEmpty)
+        #expect(manager.failureCount == 0)
     }
 
     @Test("The loader that a manager is made with is the only one, until others are added")
@@ -182,7 +181,7 @@ struct RequestIdentityTests {
         let (request, own) = (ImageRequest(url), bench.manager.copy(coders: MovieCoder()))
         #expect(await bench.failure(request, with: own)?.code == .unknownFormat)
         #expect(await bench.failure(request, with: own)?.code == .recentlyFailed)
-        #expect(bench.manager.failures.count == 1)
+        #expect(bench.manager.failureCount == 1)
         #expect(try await bench.manager.image(for: url).size.width == 8)
         await bench.manager.flush()
         #expect(await bench.failure(request, with: own)?.code == .unknownFormat, "of the bytes on disk")

@@ -156,7 +156,7 @@ struct SharingTests {
         let (told, end) = (Promise<Void>(), Promise<Void>())
         let first = Task {
             try await work.value(
-                "a", LoadWishes(), priority: LoadPriority(.normal),
+                "a", LoadWishes(),
                 .init { job async throws(ImageError) in
                     job.publish(.preview(preview))
                     job.publish(.progress(ImageProgress(receivedBytes: 5, expectedBytes: 9)))
@@ -169,7 +169,7 @@ struct SharingTests {
         let seen = Lock<[String]>([])
         let second = Task {
             try await work.value(
-                "a", LoadWishes(), priority: LoadPriority(.normal),
+                "a", LoadWishes(),
                 onUpdate: { update in
                     seen.withLock { seen in
                         switch update {
@@ -187,33 +187,12 @@ struct SharingTests {
         #expect(seen.withLock { $0 } == ["progress 5", "preview"])
     }
 
-    @Test("An observer that doesn't read keeps the newest preview only, and the end")
-    func mailbox() async throws {
-        func image(_ side: Int) throws -> Image {
-            Image(pixels: try MutablePixelBuffer(size: PixelSize(width: side, height: 1), cleared: true).freeze())
-        }
-        let mailbox = EventMailbox()
-        for side in 1...20 {
-            mailbox.put(progress: ImageProgress(receivedBytes: side, expectedBytes: 20), preview: try image(side))
-        }
-        mailbox.finish(.failure(.cancelled))
-        var events: [String] = []
-        while let event = await mailbox.next() {
-            switch event {
-            case .progress(let progress): events.append("progress \(progress.receivedBytes)")
-            case .preview(let image): events.append("preview \(image.size.width)")
-            case .finished: events.append("end")
-            }
-        }
-        #expect(events == ["progress 20", "preview 20", "end"])
-    }
-
     @Test("Waiting for writes ends although later ones go on", .capability("CCF-05"))
     func pendingStores() async {
         let stores = PendingStores()
         let (first, _) = stores.begin(bytes: 1, limit: .bytes(10))
-        let wait = Task { await stores.wait() }
-        while !stores.hasWaiting { await Task.yield() }
+        // Immediate: it waits before the second write begins.
+        let wait = Task.immediate { await stores.wait() }
         let (second, isOverLimit) = stores.begin(bytes: 10, limit: .bytes(10))
         #expect(isOverLimit)
         stores.end(first, bytes: 1)
@@ -228,8 +207,8 @@ struct SharingTests {
         _ = priority.observe { value in seen.withLock { $0.append(value) } }
         let low = try #require(priority.reserveChange(to: .low))
         let high = try #require(priority.reserveChange(to: .high))
-        priority.set(.high, change: high)
-        priority.set(.low, change: low)
+        high()
+        low()
         #expect(priority.value == .high && seen.withLock { $0 } == [.high])
     }
 

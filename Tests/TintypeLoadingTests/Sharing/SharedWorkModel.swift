@@ -115,7 +115,7 @@ struct SharedWorkModel: ExploredModel {
         let join = machine.join(key, as: id, wishes, by: asking, &effects)
         perform(effects, nil, rules)
         switch join {
-        case .begin:
+        case .wait(id):
             var job = Job(request: request, key: key, step: .readDisk)
             if case .image = key { job.step = .look }
             job.wishesAtBegin = machine.wishes(of: id).layers
@@ -243,7 +243,7 @@ struct SharedWorkModel: ExploredModel {
     }
 
     private mutating func perform(_ effects: SharedWorkState<Key>.Effects, _ outcome: Outcome?, _ rules: Set<Rule>) {
-        for id in effects.served { serve(id, outcome ?? .cancelled) }
+        for id in effects.ended { serve(id, outcome ?? .cancelled) }
         for id in effects.removedJobs {
             kept[id] = nil
             jobs[id]?.isCancelled = true

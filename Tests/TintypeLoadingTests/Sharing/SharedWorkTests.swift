@@ -29,7 +29,7 @@ struct SharedWorkTests {
             while !Task.isCancelled { await Task.yield() }
             do throws(ImageError) {
                 _ = try await work.value(
-                    .fetch(1), LoadWishes(), priority: LoadPriority(.normal),
+                    .fetch(1), LoadWishes(),
                     Work { _ async throws(ImageError) in
                         begun.withLock { $0 = true }
                         return 1
@@ -57,7 +57,7 @@ struct SharedWorkTests {
         }
         let first = Task {
             try await work.value(
-                .image(1, 1), LoadWishes(), priority: LoadPriority(priority),
+                .image(1, 1), LoadWishes(), following: priority,
                 Work { job async throws(ImageError) in try await job.value(.fetch(1), fetch) })
         }
         while seen.withLock({ $0 == nil }) { await Task.yield() }
@@ -66,7 +66,7 @@ struct SharedWorkTests {
         #expect(seen.withLock { $0?.value } == .veryHigh)
         let second = Task {
             try await work.value(
-                .image(1, 2), LoadWishes(), priority: LoadPriority(.high),
+                .image(1, 2), LoadWishes(priority: .high),
                 Work { job async throws(ImageError) in try await job.value(.fetch(1), fetch) })
         }
         while work.waiting[.fetch(1)] != 2 { await Task.yield() }
@@ -96,7 +96,7 @@ struct SharedWorkTests {
         }
         let user = Task {
             try await work.value(
-                .image(1, 1), LoadWishes(), priority: LoadPriority(.normal),
+                .image(1, 1), LoadWishes(),
                 Work { job async throws(ImageError) in
                     let value = try await job.value(.fetch(1), fetch)
                     fetched.withLock { $0 = true }
@@ -158,7 +158,7 @@ struct SharedWorkTests {
                         do throws(ImageError) {
                             return .success(
                                 try await work.value(
-                                    key, wishes, priority: LoadPriority(.normal),
+                                    key, wishes,
                                     Work { job async throws(ImageError) in
                                         if round % 2 == 0 { await Task.yield() }
                                         let bytes = try await job.value(

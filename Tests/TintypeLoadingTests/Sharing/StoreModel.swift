@@ -152,7 +152,7 @@ struct StoreModel: ExploredModel {
         let join = machine.join(key, as: id, wishes, by: asking, &effects)
         perform(effects, nil)
         switch join {
-        case .begin:
+        case .wait(id):
             var job = Job(caller: caller, key: key, step: .look)
             if case .fetch = key { job.step = .readDisk }
             jobs[id] = job
@@ -305,7 +305,7 @@ struct StoreModel: ExploredModel {
     }
 
     private mutating func perform(_ effects: SharedWorkState<Key>.Effects, _ picture: Int?) {
-        for id in effects.served { serve(id, picture) }
+        for id in effects.ended { serve(id, picture) }
         for id in effects.removedJobs { kept[id] = nil }
     }
 
