@@ -188,14 +188,6 @@ struct MemoryCacheTests {
         #expect(cache.statistics.entries == 1 && cache.statistics.bytes == 64)
     }
 
-    @Test("Images of a pixel are as many as the capacity can hold with all that belongs to them")
-    func tinyImages() throws {
-        let cache = MemoryCache(.init(capacity: .megabytes(30), keepsWeakReferences: false))
-        let image = try Image(size: PixelSize(width: 1, height: 1)) { _ in }
-        for number in 0..<16_000 { cache.store(image, forKey: ImageKey(source: "\(number)")) }
-        #expect(cache.statistics.entries == 30_000_000 / 2_048)
-    }
-
     @Test("Trims on request, oldest first", .capability("CMM-03", "AFC-09"))
     func trimming() throws {
         let cache = MemoryCache()

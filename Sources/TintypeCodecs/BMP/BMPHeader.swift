@@ -69,7 +69,7 @@ struct BMPHeader {
         // Some writers forget the palette when they state where the pixels start.
         if count > 0, let place = stated, place < reader.offset + entry { stated = nil }
         palette = Self.palette(&reader, count: count, entry: entry, end: stated ?? bytes.count)
-        // An icon's pixels follow its palette, and no file's pixels begin within its header, as some writers state.
+        // An icon's pixels follow its palette, and no file's pixels are within its header, as some writers state.
         pixels = max(stated ?? 0, reader.offset)
     }
 

@@ -5,8 +5,7 @@ internal import TintypeImages
 /// Converts pixels from the color space of an embedded ICC profile to sRGB with LittleCMS, relative colorimetric.
 ///
 /// Decodes share them: see ``RecentConversions``.
-///
-/// Sendable: nothing changes after the initializer, as LittleCMS's transforms without its cache of a pixel don't (lcms2.h, `cmsFLAGS_NOCACHE`).
+// Sendable: nothing changes after the initializer, as LittleCMS's transforms without its cache of a pixel don't (lcms2.h, `cmsFLAGS_NOCACHE`).
 final class ColorConversion: @unchecked Sendable {
     /// The meaning of the numbers in a file's pixels.
     enum Source: Equatable {

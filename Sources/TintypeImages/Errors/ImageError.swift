@@ -1,7 +1,7 @@
 /// An error that occurred while loading, decoding, or storing an image.
 ///
 /// ```swift
-/// do {
+/// do throws(ImageError) {
 ///     show(try await manager.image(for: url))
 /// } catch {
 ///     if error.code == .badStatus { print(error.statusCode ?? 0) }

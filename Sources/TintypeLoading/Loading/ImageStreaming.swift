@@ -124,7 +124,7 @@ extension ImageError {
     init(loaderError error: any Error, of url: URL, while activity: String) {
         if let error = error as? ImageError {
             self = error.withSource(url.shortDescription)
-        } else if error is CancellationError {
+        } else if Task.isCancelled {
             self = ImageError.cancelled(stage: .load, while: "\(activity) ran")
         } else {
             self = ImageError(

@@ -65,7 +65,8 @@ public final class ImageTask: Sendable {
     init(_ request: ImageRequest, _ environment: LoadEnvironment) {
         self.request = request
         workPriority = WorkPriority(request.priority)
-        task = Task.detached { [workPriority, state, changes] in
+        // It starts at once, so that loads queue in the order of their calls, and are among those that are under way.
+        task = Task.immediateDetached { [workPriority, state, changes] in
             let result = await Result { () async throws(ImageError) in
                 try await ImageManager.result(request, environment, following: workPriority) { update in
                     state.withLock { $0.take(update) }

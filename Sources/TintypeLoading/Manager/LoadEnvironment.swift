@@ -159,6 +159,9 @@ final class LoadEnvironment: Sendable {
         let lifetime =
             configuration.failureLifetime?(error, url)
             ?? (loaders.shouldRememberFailure(error, of: url) ? error.usualLifetime : .zero)
+        var error = error
+        // Its header fields may be larger than an image.
+        error.response = nil
         let (limit, now) = (configuration.failureLimit, configuration.now())
         shared.failures.withLock { $0.insert(key, error, for: lifetime, limit: limit, at: now) }
     }

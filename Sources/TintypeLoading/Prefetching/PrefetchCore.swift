@@ -19,7 +19,17 @@ final class PrefetchCore: Sendable {
     private struct Load {
         var batch: Int
         var url: URL
-        var task: Task<Void, Never>
+        /// `nil` while the load starts.
+        var task: Task<Void, Never>?
+        var isCancelled = false
+    }
+
+    /// A load that is to start.
+    private struct Start {
+        var number: Int
+        var batch: Int
+        var request: ImageRequest
+        var storesOnDiskOnly: Bool
     }
 
     private struct State {
@@ -93,34 +103,42 @@ final class PrefetchCore: Sendable {
         return prefetch
     }
 
-    /// Starts as many loads as may run.
-    private func beginLoads() { while beginLoad() {} }
-
-    private func beginLoad() -> Bool {
-        state.withLock { state in
-            let configuration = state.configuration
-            guard !state.isPaused, !state.isUnderPressure,
-                state.running.count < max(1, configuration.maximumConcurrentLoads)
-            else { return false }
-            while let id = configuration.newestFirst ? state.waiting.last : state.waiting.first {
-                guard var request = Self.nextRequest(&state, of: id) else {
-                    state.waiting.remove(at: configuration.newestFirst ? state.waiting.count - 1 : 0)
-                    continue
-                }
-                request.priority = min(request.priority, configuration.priority)
-                let number = state.makeID()
-                // Detached: a prefetch inherits neither the priority of the caller nor its task-local values.
-                let task = Task.detached { [self, request] in
-                    let outcome = await outcome(
-                        of: request, in: id, storesOnDiskOnly: configuration.storesOnDiskOnly)
-                    end(number, outcome)
-                    beginLoads()
-                }
-                state.running[number] = Load(batch: id, url: request.url, task: task)
-                return true
+    /// Starts as many loads as may run, in their order.
+    private func beginLoads() {
+        while let start = state.withLock({ Self.nextStart(&$0) }) {
+            // Detached: a prefetch inherits neither the priority of the caller nor its task-local values.
+            let task = Task.immediateDetached { [self] in
+                let outcome = await outcome(of: start)
+                // An image in memory is there at once. The thread of the caller goes on before the next load starts.
+                await Task.yield()
+                end(start.number, outcome)
+                beginLoads()
             }
-            return false
+            let isCancelled = state.withLock { state in
+                state.running[start.number]?.task = task
+                return state.running[start.number]?.isCancelled == true
+            }
+            if isCancelled { task.cancel() }
         }
+    }
+
+    private static func nextStart(_ state: inout State) -> Start? {
+        let configuration = state.configuration
+        guard !state.isPaused, !state.isUnderPressure,
+            state.running.count < max(1, configuration.maximumConcurrentLoads)
+        else { return nil }
+        while let id = configuration.newestFirst ? state.waiting.last : state.waiting.first {
+            guard var request = nextRequest(&state, of: id) else {
+                state.waiting.remove(at: configuration.newestFirst ? state.waiting.count - 1 : 0)
+                continue
+            }
+            request.priority = min(request.priority, configuration.priority)
+            let number = state.makeID()
+            state.running[number] = Load(batch: id, url: request.url)
+            return Start(
+                number: number, batch: id, request: request, storesOnDiskOnly: configuration.storesOnDiskOnly)
+        }
+        return nil
     }
 
     private static func nextRequest(_ state: inout State, of id: Int) -> ImageRequest? {
@@ -136,19 +154,29 @@ final class PrefetchCore: Sendable {
 
     // MARK: Loading
 
-    private func outcome(of request: ImageRequest, in batch: Int, storesOnDiskOnly: Bool) async -> Outcome {
+    private func outcome(of start: Start) async -> Outcome {
+        let request = start.request
         do throws(ImageError) {
-            return try await storesOnDiskOnly ? loadData(request) : loadImage(request)
+            return try await start.storesOnDiskOnly ? loadData(request) : loadImage(request)
         } catch {
             if error.isCancellation { return \.cancelled }
-            let prefetch = state.withLock { $0.batches[batch]?.prefetch }
+            let prefetch = state.withLock { $0.batches[start.batch]?.prefetch }
             prefetch?.add((url: request.url, error: error))
             return \.failed
         }
     }
 
     private func loadImage(_ request: ImageRequest) async throws(ImageError) -> Outcome {
-        try await manager.load(request).source == .memory ? \.skipped : \.loaded
+        var request = request
+        // As displays do, so that a display of the image joins this load.
+        request.decode.allowsPartialImage = true
+        let result = try await manager.load(request)
+        guard !result.image.isPartial else {
+            throw ImageError(
+                .truncatedImage, stage: .decode, source: request.url.shortDescription,
+                reason: "only a part of the image could be decoded, which isn't kept")
+        }
+        return result.source == .memory ? \.skipped : \.loaded
     }
 
     private func loadData(_ request: ImageRequest) async throws(ImageError) -> Outcome {
@@ -163,7 +191,8 @@ final class PrefetchCore: Sendable {
         // Local files are as fast to read as copies of them.
         if environment.loaders.isLocal(prepared.url) { return \.skipped }
         let original = ImageKey(source: environment.source(of: prepared))
-        if !prepared.cachePolicy.asksSource, await !environment.originals.contains(original, in: .disk).isEmpty {
+        // One that was loaded with other credentials isn't this request's.
+        if !prepared.cachePolicy.asksSource, await environment.original(of: prepared, key: original) != nil {
             return \.skipped
         }
         prepared.cache.store = .disk
@@ -193,17 +222,20 @@ final class PrefetchCore: Sendable {
     ///   - url: the URL; `nil` for all.
     ///   - batch: the prefetch; `nil` for all.
     func cancel(_ url: URL?, in batch: Int?) {
-        let (changed, loads) = state.withLock { state -> ([ImagePrefetch], [Load]) in
+        let (changed, tasks) = state.withLock { state -> ([ImagePrefetch], [Task<Void, Never>]) in
             let ids = batch.map { [$0] } ?? Array(state.batches.keys)
             let changed = ids.compactMap { id in
                 Self.add(&state, \.cancelled, Self.cancelWaiting(&state, url, of: id), to: id)
             }
-            let loads = state.running.values.filter { load in
-                (batch == nil || load.batch == batch) && (url == nil || load.url == url)
+            var tasks: [Task<Void, Never>] = []
+            for (number, load) in state.running
+            where (batch == nil || load.batch == batch) && (url == nil || load.url == url) {
+                state.running[number]?.isCancelled = true
+                if let task = load.task { tasks.append(task) }
             }
-            return (changed, loads)
+            return (changed, tasks)
         }
-        for load in loads { load.task.cancel() }
+        for task in tasks { task.cancel() }
         publish(changed)
     }
 

@@ -206,6 +206,8 @@ final class SourceFetch: Sendable {
         entry.response = response
         reservation.complete(loaded.image?.memoryCost ?? loaded.data.count)
         let isSame = cached?.data == loaded.data
+        // The program's own bytes belong to the image, whether the source says that it is the same or sends it again.
+        if isSame { entry.extendedData = cached?.entry.extendedData }
         return SourceBytes(
             entry, source: .network, isNotModified: isSame,
             replacesVariants: !isSame && (policy.asksSource || key.isReload),

@@ -86,7 +86,9 @@ struct JPEGEncodeTests {
     @Test("A color profile for which a JPEG has no room is refused")
     func largeProfile() throws {
         let profile = Data(count: 255 * 65_519 + 1)
-        let image = try RasterSamples.gradient(8, 8).with { $0.colorSpace = ColorSpace(name: "large", profile: profile) }
+        let image = try RasterSamples.gradient(8, 8).with {
+            $0.colorSpace = ColorSpace(name: "large", profile: profile)
+        }
         #expect { try JPEGCoder().encode(image, as: .jpeg, options: EncodeOptions()) } throws: {
             ($0 as? ImageError)?.code == .encodeFailed
         }

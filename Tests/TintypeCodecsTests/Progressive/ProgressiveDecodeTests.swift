@@ -303,7 +303,9 @@ struct ProgressiveDecodeTests {
         }
     }
 
-    @Test("A JPEG that libjpeg can't decode as it arrives has no previews, and is decoded at the end", arguments: [1, 64, 5_000])
+    @Test(
+        "A JPEG that libjpeg can't decode as it arrives has no previews, and is decoded at the end",
+        arguments: [1, 64, 5_000])
     func arithmetic(chunk: Int) throws {
         var data = try JPEGCoder().encode(RasterSamples.gradient(60, 40), as: .jpeg, options: EncodeOptions())
         // Its bits make no sense as arithmetic coding, which libjpeg takes for damage that it can show.

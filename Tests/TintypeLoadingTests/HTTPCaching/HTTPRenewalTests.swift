@@ -51,6 +51,27 @@ struct HTTPRenewalTests {
 
     private var asked: [CacheValidators?] { bench.loader.calls.map(\.request.validators) }
 
+    @Test(
+        "The program's own bytes stay with an image that is confirmed, or sent again unchanged", .capability("CST-09"))
+    func extendedData() async throws {
+        let (validators, key) = (CacheValidators(entityTag: "\"1\""), ImageKey(source: "test:a"))
+        send("max-age=1", validators)
+        _ = try await load()
+        let disk = try #require(bench.manager.cache.disk)
+        var entry = try #require(await disk.entry(forKey: key))
+        entry.extendedData = Data([7])
+        try await disk.store(entry, forKey: key)
+        confirm("max-age=1", validators)
+        _ = try await load()
+        #expect(await disk.entry(forKey: key)?.extendedData == Data([7]))
+        send("max-age=1", validators)
+        _ = try await load()
+        #expect(await disk.entry(forKey: key)?.extendedData == Data([7]))
+        send("max-age=1", size: 9, validators)
+        _ = try await load()
+        #expect(await disk.entry(forKey: key)?.extendedData == nil)
+    }
+
     @Test("A validator that the source doesn't repeat is kept", .capability("HTC-01"))
     func kept() async throws {
         let both = CacheValidators(entityTag: "\"1\"", lastModified: "Sun, 06 Nov 1994 08:49:37 GMT")

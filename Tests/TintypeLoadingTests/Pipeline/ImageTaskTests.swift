@@ -44,6 +44,18 @@ struct ImageTaskTests {
         #expect(after.count == 1)
     }
 
+    @Test("Loads begin in the order of their calls, and end with all others at once", .capability("MGR-36"))
+    func begin() async {
+        let manager = manager
+        let tasks = (0..<8).map { manager.task(for: URL(string: "test:\($0)")!) }
+        #expect(manager.hasActiveLoads)
+        await loader.arrival(of: 8)
+        #expect(loader.calls.map(\.request.url.absoluteString) == (0..<8).map { "test:\($0)" })
+        let late = manager.task(for: url)
+        manager.cancelAll()
+        for task in tasks + [late] { #expect(await task.result.failure?.code == .cancelled) }
+    }
+
     @Test("An error is the end of the stream too")
     func failure() async {
         let task = manager.task(for: url)

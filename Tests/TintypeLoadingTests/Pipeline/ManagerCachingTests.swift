@@ -103,6 +103,22 @@ struct ManagerCachingTests {
 
     // MARK: What is kept
 
+    @Test("An image that the program stores stays, although a load of another began earlier", .capability("CST-01"))
+    func storeDuringLoad() async throws {
+        let loader = GatedLoader(nil)
+        let manager = manager(loader: loader)
+        let request = ImageRequest(url)
+        let task = manager.task(for: request)
+        await loader.arrival(of: 1)
+        let new = try Image(size: PixelSize(width: 5, height: 5)) { _ in }
+        try await manager.store(new, data: Data("new".utf8), for: request)
+        loader.answer(0, with: .success(.dot()))
+        #expect(try await task.image.size != new.size)
+        await manager.flush()
+        #expect(manager.memoryImage(for: request)?.size == new.size)
+        #expect(await manager.cache.disk?.entry(forKey: ImageKey(source: "test:a"))?.data == Data("new".utf8))
+    }
+
     @Test("shouldCache decides what the caches keep, and is asked once for all who wait", .capability("AFC-08"))
     func shouldCache() async throws {
         let asked = Lock<[String]>([])

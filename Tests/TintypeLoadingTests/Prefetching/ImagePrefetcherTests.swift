@@ -125,6 +125,42 @@ struct ImagePrefetcherTests {
         #expect(full.failures.first?.error.code == .cacheWriteFailed)
     }
 
+    @Test("To disk, an image that was loaded with other credentials is loaded again", .capability("PRE-13"))
+    func otherCredentials() async throws {
+        let bench = ManagerBench()
+        let prefetcher = prefetcher(bench) { $0.storesOnDiskOnly = true }
+        for (token, loaded) in [("A", 1), ("A", 0), ("B", 1), ("B", 0)] {
+            let request = ImageRequest(url(0), headers: ["Authorization": token])
+            #expect(await prefetcher.prefetch([request]).wait().loaded == loaded, "\(token)")
+        }
+    }
+
+    @Test("Loads begin in the order of the list", .capability("PRE-04"))
+    func order() async {
+        let bench = ManagerBench(answer: nil)
+        let prefetch = prefetcher(bench) { $0.maximumConcurrentLoads = 6 }.prefetch(urls(0..<6))
+        await bench.loader.arrival(of: 6)
+        #expect(bench.loader.calls.map(\.request.url) == urls(0..<6))
+        bench.manager.cancelAll()
+        #expect(await prefetch.wait().cancelled == 6)
+    }
+
+    @Test("A display of an image that is being prefetched joins the load", .capability("PRE-01"))
+    func display() async throws {
+        let bench = ManagerBench(answer: nil)
+        let prefetch = prefetcher(bench).prefetch([url(0)])
+        await bench.loader.arrival(of: 1)
+        guard case .task(let task, _, _) = bench.manager.displayLoad(ImageRequest(url(0)), isSuspended: false) else {
+            Issue.record("nothing is in memory yet")
+            return
+        }
+        bench.loader.answer(0, with: .success(.dot()))
+        let image = try await task.image
+        #expect(await prefetch.wait().loaded == 1)
+        #expect(bench.coder.decodes == 1)
+        #expect(bench.manager.memoryImage(for: ImageRequest(url(0)))?.isIdentical(to: image) == true)
+    }
+
     @Test("Without a disk cache, prefetching to disk fails and says so")
     func noDisk() async throws {
         let manager = ImageManager(
