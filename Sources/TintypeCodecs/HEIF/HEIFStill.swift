@@ -97,7 +97,7 @@ extension HEIFPlan {
 }
 
 extension ItemTable.Item {
-    /// The kind of an auxiliary image, in the form of a URN. Of a name that is longer than any known one, the beginning.
+    /// The kind of an auxiliary image, in the form of a URN. Of a name that is longer than any known one, the start.
     var auxiliaryType: String? {
         first("auxC").map {
             // Thousands of items may share a box.

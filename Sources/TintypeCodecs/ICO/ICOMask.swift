@@ -12,7 +12,7 @@ struct ICOMask {
 
     /// - Parameters:
     ///   - length: the stated length of the image.
-    ///   - end: the beginning of the next image; `nil` for the last one.
+    ///   - end: the start of the next image; `nil` for the last one.
     init(_ bytes: UnsafeRawBufferPointer, header: BMPHeader, length: Int, end: Int?) {
         self.bytes = bytes
         self.header = header

@@ -25,7 +25,7 @@ struct XMLNamespaces {
     /// True if more prefixes are bound at once than are looked through.
     var isFull: Bool { bindings.count > Self.maximumBindings }
 
-    /// Begins an element.
+    /// Starts an element.
     mutating func begin(_ attributes: [XMLTokens.Attribute]) {
         outside.append(bindings.count)
         for attribute in attributes where !isFull {
@@ -34,13 +34,13 @@ struct XMLNamespaces {
         }
     }
 
-    /// Ends the last element that has begun.
+    /// Ends the last element that has started.
     mutating func end() {
         guard let count = outside.popLast() else { return }
         bindings.removeLast(bindings.count - count)
     }
 
-    /// Returns the name with its namespace in place of the prefix, or the beginning of a long one; `nil` without a namespace.
+    /// Returns the name with its namespace in place of the prefix, or the start of a long one; `nil` without a namespace.
     func expanded(_ name: XMLTokens.Name) -> String? {
         guard let namespace = bindings.last(where: { $0.prefix == name.prefix })?.namespace else { return nil }
         let most = Self.longestName + 1

@@ -30,7 +30,7 @@ struct XMPPacket {
         case layout(Range<Int>)
     }
 
-    /// The beginnings of names that say what lies in the file: gain maps, the pictures and videos behind the image, and further parts of
+    /// The starts of names that say what lies in the file: gain maps, the pictures and videos behind the image, and further parts of
     /// the packet.
     private static let layoutNames = [
         "http://ns.adobe.com/hdr-gain-map/1.0/", "http://ns.google.com/photos/1.0/container/",
@@ -61,7 +61,7 @@ struct XMPPacket {
     private var rdfDepth: Int?
     /// The end of the contents of `rdf:RDF`, where another description fits.
     private var descriptionsEnd: Int?
-    /// True if more elements end than begin.
+    /// True if more elements end than start.
     private var isUnbalanced = false
 
     /// - Complexity: O(bytes)
@@ -165,7 +165,7 @@ struct XMPPacket {
         if property?.depth == depth { property = nil }
         if rdfDepth == depth {
             rdfDepth = nil
-            // An element that ends within its beginning has no contents.
+            // An element that ends within its start has no contents.
             if descriptionsEnd == nil, tokens.offset > place { descriptionsEnd = place }
         }
         if depth == 0 { isUnbalanced = true }
