@@ -95,7 +95,9 @@ extension HEIFGainMap {
         try file.withBytes { bytes throws(ImageError) in
             guard let table = try ItemTable(ofFile: bytes) else { throw .corrupt("the file has no gain map") }
             var planner = HEIFPlanner(table, limits: context.limits)
-            let plan = try planner.plan(item)
+            var plan = try planner.plan(item)
+            // A gray profile would convert the values, whatever the options say.
+            plan.color.profile = nil
             var options = DecodeOptions()
             options.keepsColorSpace = true
             try context.limits.check(size: size, output: size)

@@ -4,7 +4,7 @@ internal import TintypeImages
 
 /// The colors that the boxes of a picture state.
 struct StatedColor: Equatable {
-    private(set) var profile: Data?
+    var profile: Data?
     /// The statement of a `colr` box of the kind `nclx`.
     private(set) var coding: ColorCoding?
 

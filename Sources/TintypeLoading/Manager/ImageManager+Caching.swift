@@ -52,6 +52,9 @@ extension ImageManager {
     /// transformed images; other images, and images from local files and `data:` URLs, are stored in memory only: no load looks for the
     /// others on disk, and files may change.
     ///
+    /// A load that is under way stores nothing over it. Thumbnails and transformed images that were made of another original stay until
+    /// ``removeAll(of:)-(ImageRequest)`` removes them.
+    ///
     /// ```swift
     /// try await manager.store(image, data: data, for: ImageRequest(url))
     /// await manager.flush()  // waits until it is on disk

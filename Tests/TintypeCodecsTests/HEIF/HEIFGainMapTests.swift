@@ -26,8 +26,9 @@ struct HEIFGainMapTests {
 
     /// An image, its gain map, and Exif as an iPhone's software of 2024 writes them: the metadata and the auxiliary image belong to the
     /// image and to the brighter one.
-    private func file(description: Data? = nil) throws -> Data {
-        var map = try picture(32, 32, 255, [HEIFTestStill.auxiliaryType("urn:com:apple:photo:2020:aux:hdrgainmap")])
+    private func file(description: Data? = nil, gain: Int = 255, _ properties: [Data] = []) throws -> Data {
+        let kind = HEIFTestStill.auxiliaryType("urn:com:apple:photo:2020:aux:hdrgainmap")
+        var map = try picture(32, 32, gain, [kind] + properties)
         map.references = [("auxl", [1, 4])]
         map.isHidden = true
         let exif = HEIFTestStill.Item(
@@ -104,6 +105,14 @@ struct HEIFGainMapTests {
         #expect(try gainMap.decode().size == gainMap.size)
         let image = try HEIFCoder().decode(file())
         expectCode(.transformFailed) { try gainMap.applied(to: image) }
+    }
+
+    @Test("A gray profile of a gain map changes none of its values")
+    func profile() throws {
+        let profile = TestMovie.box("colr", Data("prof".utf8) + (try ProfileSamples.linearGray()))
+        let plain = try #require(HEIFGainMap(of: file(gain: 64))).decode()
+        #expect(try #require(HEIFGainMap(of: file(gain: 64, [profile]))).decode() == plain)
+        #expect(plain[5, 5] == [64, 64, 64, 255])
     }
 
     @Test("Other files, damage, and descriptions that make no sense are no gain maps, or have no parameters")
