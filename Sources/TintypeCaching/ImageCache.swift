@@ -138,11 +138,14 @@ public final class ImageCache: Sendable {
     /// end.
     package func removalCount(ofSource source: String) -> RemovalCount { removals.count(ofSource: source) }
 
+    /// Keeps loads under way from storing images of a source, as an image of the program's replaces them.
+    package func noteReplacement(ofSource source: String) { removals.noteReplacement(ofSource: source) }
+
     /// Stores a decoded image in memory, unless its source was removed since the load began. A removal can't come between the check and the
     /// store.
     package func storeInMemory(_ image: Image, forKey key: ImageKey, since count: RemovalCount? = nil) {
         memory.store(image, forKey: key) {
-            count.map { removals.count(ofSource: key.source).memory.permitsStore(since: $0.memory) } ?? true
+            count.map { removals.count(ofSource: key.source).permitsStore(in: \.memory, since: $0) } ?? true
         }
     }
 
@@ -151,7 +154,7 @@ public final class ImageCache: Sendable {
         _ entry: DiskCacheEntry, forKey key: ImageKey, since count: RemovalCount? = nil
     ) async throws(ImageError) {
         try await disk?.store(entry, forKey: key) { [removals] in
-            count.map { removals.count(ofSource: key.source).disk.permitsStore(since: $0.disk) } ?? true
+            count.map { removals.count(ofSource: key.source).permitsStore(in: \.disk, since: $0) } ?? true
         }
     }
 

@@ -19,6 +19,14 @@ package struct RemovalCount: Hashable, Sendable {
 
     package var memory = Layer()
     package var disk = Layer()
+    /// The images that the program has stored in place of others; `nil` for a store of the program's own, which only removals prevent.
+    package var replacements: UInt32? = 0
+
+    /// Returns true if an image whose load started at another count may be stored.
+    func permitsStore(in layer: KeyPath<RemovalCount, Layer>, since old: RemovalCount) -> Bool {
+        self[keyPath: layer].permitsStore(since: old[keyPath: layer])
+            && (old.replacements == nil || old.replacements == replacements)
+    }
 
     fileprivate mutating func change(_ layers: CacheLayers, _ body: (inout Layer) -> Void) {
         if layers.contains(.memory) { body(&memory) }
@@ -42,6 +50,11 @@ final class RemovalCounts: Sendable {
         var (count, all) = counts.withLock { ($0[index], $0[0]) }
         (count.memory, count.disk) = (count.memory + all.memory, count.disk + all.disk)
         return count
+    }
+
+    /// Counts an image that the program stores in place of what loads under way would store.
+    func noteReplacement(ofSource source: String) {
+        counts.withLock { $0[Self.index(source)].replacements = $0[Self.index(source)].replacements.map { $0 &+ 1 } }
     }
 
     /// Counts the start and the end of a removal of a source, or of everything for `nil`.

@@ -9,6 +9,14 @@ import TintypeTesting
 
 @Suite("Memory pressure", .timeLimited)
 struct MemoryPressureTests {
+    @Test("Images of a pixel are as many as the capacity can hold with all that belongs to them")
+    func tinyImages() throws {
+        let cache = MemoryCache(.init(capacity: .megabytes(30), keepsWeakReferences: false))
+        let image = try Image(size: PixelSize(width: 1, height: 1)) { _ in }
+        for number in 0..<16_000 { cache.store(image, forKey: ImageKey(source: "\(number)")) }
+        #expect(cache.statistics.entries == 30_000_000 / 2_048)
+    }
+
     @Test("A warning leaves half of a cache, and critical pressure a tenth")
     func levels() throws {
         let pressure = MemoryPressure(FakeSignals(offersNothing: true), log: { _ in })
@@ -172,13 +180,5 @@ private final class FakeSignals: PressureSignals {
     func close() {
         closed.withLock { $0 = true }
         available.signal()
-    }
-
-    @Test("Images of a pixel are as many as the capacity can hold with all that belongs to them")
-    func tinyImages() throws {
-        let cache = MemoryCache(.init(capacity: .megabytes(30), keepsWeakReferences: false))
-        let image = try Image(size: PixelSize(width: 1, height: 1)) { _ in }
-        for number in 0..<16_000 { cache.store(image, forKey: ImageKey(source: "\(number)")) }
-        #expect(cache.statistics.entries == 30_000_000 / 2_048)
     }
 }

@@ -62,6 +62,7 @@ final class DiskStore: Sendable {
     /// The directory for removals; `nil` if it has no entries.
     /// - Throws: ``ImageError/Code/cacheUnavailable``
     func directoryForRemoving() throws(ImageError) -> OpenDirectory? {
+        if let known = preparedDirectory { return known }
         guard let directory = try existingDirectory() else { return nil }
         do throws(FileError) {
             guard try !directory.list(EntryName.root).isEmpty else { return nil }

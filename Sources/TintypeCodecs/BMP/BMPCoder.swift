@@ -4,8 +4,8 @@ public import TintypeImages
 /// Reads and writes Windows and OS/2 bitmaps.
 ///
 /// Reads 1 to 32 bits per pixel, palettes, bit fields with alpha, both directions, run lengths of 4 and 8 bits, and whole JPEG
-/// and PNG files instead of pixels. Pixels of 32 bits without bit fields are opaque, as in Windows, and so are those whose
-/// alpha is 0 everywhere.
+/// and PNG files instead of pixels. Pixels of 32 bits without bit fields are opaque, as in Windows, and so are those of 16
+/// bits whose alpha is 0 everywhere.
 public struct BMPCoder: ImageCoder {
     /// Creates a coder.
     public init() {}
@@ -17,7 +17,8 @@ public struct BMPCoder: ImageCoder {
         let header = try header(of: data)
         guard header.compression == .file else {
             var info = header.info
-            if header.compression == .none {
+            // While pixels are missing, they may show it.
+            if header.compression == .none, (data.count - header.pixels) / header.bytesPerRow >= header.size.height {
                 info.hasAlpha = try data.withBytes { bytes throws(ImageError) in header.showsAlpha(bytes) }
             }
             return info

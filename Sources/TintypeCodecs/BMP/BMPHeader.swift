@@ -11,6 +11,7 @@ struct BMPHeader {
     }
 
     let size: PixelSize
+    private let isIcon: Bool
     let isTopDown: Bool
     let bitsPerPixel: Int
     let compression: Compression
@@ -55,6 +56,7 @@ struct BMPHeader {
             colors = try reader.uint32()
             try reader.skip(4)
         }
+        self.isIcon = isIcon
         isTopDown = height < 0
         size = PixelSize(width: width, height: abs(height) / (isIcon ? 2 : 1))
         guard !size.isEmpty else { throw .corrupt("the BMP has the invalid size \(size)") }
@@ -117,10 +119,12 @@ struct BMPHeader {
 }
 
 extension BMPHeader {
-    /// True if the alpha of the pixels counts, which is so if it shows any of them. Photoshop and others state bits for an alpha that they leave at 0.
+    /// True if the alpha of the pixels counts. In icons, and of a single bit or so, it has to show any of them: Photoshop and others state bits for
+    /// an alpha that they leave at 0.
     /// - Complexity: O(transparent pixels before the first other one)
     func showsAlpha(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard hasAlpha, compression == .none else { return false }
+        guard isIcon || bitsPerPixel == 16 else { return true }
         let step = bitsPerPixel / 8
         let rows = min(size.height, max(0, bytes.count - pixels) / bytesPerRow + 1)
         return (0..<rows).contains { y in

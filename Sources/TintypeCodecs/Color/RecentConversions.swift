@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 internal import TintypeImages
 
-/// The conversions of the profiles that were used last.
+/// The conversions that were used last, each of a profile for a kind of pixels.
 ///
 /// Cameras and programs embed the same few profiles. To find out that one of them is sRGB takes as long as decoding 100,000 pixels, and
 /// LittleCMS makes tables for others.
@@ -51,6 +51,8 @@ struct RecentConversions {
     }
 
     private mutating func add(_ entry: Entry) {
+        // Another thread may have made it meanwhile.
+        guard use(entry.profile, entry.source, entry.format) == nil else { return }
         if entries.count == Self.mostEntries { entries.removeFirst() }
         entries.append(entry)
     }

@@ -9,7 +9,8 @@ extension TopLevelBoxes {
     /// - Parameter file: all that is there of the file.
     func isTruncated(_ file: UnsafeRawBufferPointer) -> Bool {
         guard endsEarly else { return false }
-        let descriptions = boxes.filter { $0.type == "meta" || $0.type == "moov" }
+        // Of each, the first is read.
+        let descriptions = [first("meta"), first("moov")].compactMap(\.self)
         guard !descriptions.isEmpty, descriptions.allSatisfy(\.isComplete) else { return true }
         // The description of a sequence may follow its frames.
         guard first("moov") != nil || !statesSequence(file) else { return true }
@@ -46,8 +47,8 @@ extension TopLevelBoxes {
         return end
     }
 
-    /// No file has more tracks.
-    private static let maximumTracks = 64
+    /// A sequence has pictures and their transparency, and perhaps thumbnails.
+    private static let maximumTracks = 8
 
     /// More samples than a track of 24 hours with 3 frames a second has. A small box can state more.
     private static let maximumSamples = 1 << 18

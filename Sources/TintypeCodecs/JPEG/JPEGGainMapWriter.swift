@@ -27,8 +27,12 @@ struct JPEGGainMapWriter {
         // The packet of the source has none of these descriptions left.
         let directory = Self.directory(length: second.count)
         let packet = job.xmp.flatMap { XMPPacket($0).adding(description: directory) } ?? Self.packet(directory)
-        var own = segments.filter { !$0.contents.starts(with: Self.xmpSignature) }
-        own.append(try JPEGMetadataSegments.segment(xmp: packet, job))
+        var own = segments
+        // Where there is no room, the index and the standard's segment state the map too.
+        if let segment = try? JPEGMetadataSegments.segment(xmp: packet, job) {
+            own.removeAll { $0.contents.starts(with: Self.xmpSignature) }
+            own.append(segment)
+        }
         // Only the versions: the parameters are in the map.
         own += [(Self.app2, Self.urn + Data(count: 4)), (Self.app2, Self.index)]
         guard
@@ -75,11 +79,12 @@ struct JPEGGainMapWriter {
             """.utf8)
     }
 
-    /// A description of the picture, which binds its prefixes itself: another packet may have others.
+    /// A description of the picture, which binds its prefixes itself: another packet may have others. It doesn't say what it is about, because
+    /// all descriptions of a packet would have to say the same (XMP, part 1, section 7.4).
     /// - Parameter contents: More attributes, and the end of the element.
     private static func description(_ contents: String) -> String {
         """
-        <rdf:Description xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" rdf:about="" \
+        <rdf:Description xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" \
         xmlns:hdrgm="http://ns.adobe.com/hdr-gain-map/1.0/" hdrgm:Version="1.0" \(contents)
         """
     }

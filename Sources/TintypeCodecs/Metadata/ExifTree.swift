@@ -33,6 +33,8 @@ struct ExifTree: Equatable {
 
     /// Values beyond this are left out: entries may name the same bytes many times over.
     private static let maximumBytes = ImageMetadata.maximumBlockBytes
+    /// The most entries of a directory, of which a camera writes some dozens: readers refuse large directories.
+    private static let maximumEntries = 512
 
     /// The tags of a page's directory that describe the file's way of holding pixels, and blocks that have fields of their own in
     /// ``ImageMetadata``.
@@ -42,6 +44,8 @@ struct ExifTree: Equatable {
         0x012C...0x012D, 0x013D...0x0214,
         // Rows of strips to XMP; private tags around that of the copyright: halftones, mosaics, scales, geography, IPTC, Photoshop, ICC.
         0x022F...0x02BC, 0x8001...0x8297, 0x82A5...0x87B1,
+        // Leaf's and Kodak's directories, and the one of interoperability, which belongs to Exif's.
+        0x888A...0x888A, 0xA005...0xA005, 0xFE00...0xFE00,
         // Photoshop's layers, GDAL, padding, JPEG XR, and the raw pictures of Canon and DNG.
         0x935C...0x935C, 0xA480...0xA481, 0xBC00...0xBCFF, 0xC5D8...0xCFFF, 0xEA1C...0xEA1D,
     ]
@@ -51,8 +55,10 @@ struct ExifTree: Equatable {
         where isKept: (Int) -> Bool
     ) {
         for entry in directory.entries where isKept(entry.tag) && !tags.contains(entry.tag) {
-            // A block has none of the types of BigTIFF.
-            guard ExifType.size(entry.type) != nil, entry.value.count <= room else { continue }
+            // A block has none of the types of BigTIFF. Where other directories lie isn't where they lay.
+            guard ExifType.size(entry.type) != nil, entry.type != ExifType.directory, entry.value.count <= room,
+                entries.count < Self.maximumEntries
+            else { continue }
             room -= entry.value.count
             entries.append(Entry(tag: entry.tag, type: entry.type, value: Self.value(of: entry, reader)))
         }

@@ -78,7 +78,7 @@ struct XMPPacket {
         }
     }
 
-    /// False if the packet isn't well-formed, or binds too many prefixes at once: then its end may not have been read.
+    /// False if tags aren't closed or are closed too often, or too many prefixes are bound at once: then its end may not have been read.
     private var isWhole: Bool {
         !tokens.isBroken && !namespaces.isFull && !isUnbalanced && namespaces.depth == 0
     }

@@ -30,6 +30,8 @@ struct BytesLoader: ImageLoading {
     private static func bytes(
         _ load: @Sendable () async throws -> Data, of url: URL
     ) async throws(ImageError) -> Data {
+        // The closure may compute for long, and a load starts on the thread that asks for it.
+        await Task.yield()
         do { return try await load() } catch {
             throw ImageError(loaderError: error, of: url, while: "the request's closure")
         }

@@ -29,6 +29,9 @@ public protocol ImageLoading: Sendable {
 
     /// Loads all bytes.
     ///
+    /// It may be called on the thread that asks for the image, such as the main thread, until it first waits: do long work elsewhere, such as
+    /// on a ``WorkQueue``.
+    ///
     /// Responds to the cancellation of the calling task, and ends soon after it. Reports bytes as they arrive through
     /// ``LoadRequest/receive``, but never after it has returned.
     /// - Parameter request: the URL, and the conditions of the load.

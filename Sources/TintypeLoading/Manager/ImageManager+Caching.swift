@@ -69,13 +69,10 @@ extension ImageManager {
         let (request, environment) = prepared(request)
         try environment.check(request)
         let key = environment.key(for: request)
-        // A removal, so that earlier loads don't store what this image replaces.
-        if request.cache.store.contains(.memory) {
-            _ = try await environment.cache.remove(key, from: .memory)
-            environment.cache.storeInMemory(image, forKey: key)
-        }
+        if request.cache.store.contains(.memory) { environment.cache.storeInMemory(image, forKey: key) }
         // Those were made of the image that this one replaces.
         try await environment.removeEncoded(of: request)
+        let removals = environment.removals(replacing: key.source)
         let isOriginal = key.variant.isOriginal
         let cache = isOriginal ? environment.originals : environment.cache
         let layers = isOriginal ? request.cache.storeOriginal ?? request.cache.store : request.cache.store
@@ -86,8 +83,6 @@ extension ImageManager {
             image, as: data, options: request.cache.encoding, priority: WorkPriority(request.priority))
         if isOriginal, data != nil { entry.imageProperties = nil }
         entry.limit(to: request.cache.lifetime)
-        _ = try await cache.remove(key, from: .disk)
-        let removals = environment.removals(ofSource: key.source)
         try await cache.store(entry, forKey: key, since: isOriginal ? removals.originals : removals.images)
     }
 

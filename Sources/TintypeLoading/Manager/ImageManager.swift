@@ -178,6 +178,8 @@ public final class ImageManager: Sendable {
     public func task(for url: URL) -> ImageTask { task(for: ImageRequest(url)) }
 
     /// Starts a load that any number of observers can subscribe to, and whose priority can be changed.
+    ///
+    /// Until it first waits, it runs on the calling thread: hold no lock that hooks or loaders of yours take.
     /// - Parameter request: the request.
     public func task(for request: ImageRequest) -> ImageTask {
         let (request, environment) = prepared(request)

@@ -126,6 +126,15 @@ extension LoadEnvironment {
             images: images, originals: hasOwnOriginals ? originals.removalCount(ofSource: source) : images)
     }
 
+    /// The removals so far, for a store of the program's. Loads under way don't store what it replaces.
+    func removals(replacing source: String) -> SourceRemovals {
+        cache.noteReplacement(ofSource: source)
+        if hasOwnOriginals { originals.noteReplacement(ofSource: source) }
+        var removals = removals(ofSource: source)
+        (removals.images.replacements, removals.originals.replacements) = (nil, nil)
+        return removals
+    }
+
     /// Removes every variant of a source, and its original.
     func removeAll(ofSource source: String) async throws(ImageError) {
         // The original goes first, so that variants made from it in the meantime are removed with the rest.

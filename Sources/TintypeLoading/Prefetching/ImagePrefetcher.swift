@@ -11,8 +11,8 @@ public import FoundationEssentials
 /// for failure in prefetch.failures { print(failure.url, failure.error) }
 /// ```
 ///
-/// Only a few loads run at a time, with a low priority: a load for the screen starts before all prefetches that wait. A load that asks for
-/// an image that is being prefetched joins the prefetch, which then has the priority of that load. A new prefetch leaves earlier
+/// Only a few loads run at a time, with a low priority: a load for the screen starts before all prefetches that wait. A display that asks for
+/// an image that is being prefetched joins the prefetch, which then has its priority; any other load shares the download. A new prefetch leaves earlier
 /// ones as they are. Prefetches go on when the prefetcher is released; ``cancelAll()`` and ``ImagePrefetch/cancel()`` end them.
 public final class ImagePrefetcher: Sendable {
     /// The limits of a prefetcher. A change affects loads that start afterwards.

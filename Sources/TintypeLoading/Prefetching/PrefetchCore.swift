@@ -168,10 +168,11 @@ final class PrefetchCore: Sendable {
 
     private func loadImage(_ request: ImageRequest) async throws(ImageError) -> Outcome {
         var request = request
+        let allowsPart = request.decode.allowsPartialImage
         // As displays do, so that a display of the image joins this load.
         request.decode.allowsPartialImage = true
         let result = try await manager.load(request)
-        guard !result.image.isPartial else {
+        guard allowsPart || !result.image.isPartial else {
             throw ImageError(
                 .truncatedImage, stage: .decode, source: request.url.shortDescription,
                 reason: "only a part of the image could be decoded, which isn't kept")

@@ -76,13 +76,14 @@ struct SourceRemovals: Hashable, Sendable {
     var images: RemovalCount
     var originals: RemovalCount
 
-    /// True if a single removal happened since, and it was from all layers of both caches.
+    /// True if a single removal happened since, and it was from all layers of both caches. The program has stored nothing meanwhile.
     func isOne(after old: SourceRemovals) -> Bool {
         func isOne(_ new: RemovalCount.Layer, _ old: RemovalCount.Layer) -> Bool {
             new.starts == new.ends && old.starts == old.ends && new.starts == old.starts &+ 1
         }
         return isOne(images.memory, old.images.memory) && isOne(images.disk, old.images.disk)
             && isOne(originals.memory, old.originals.memory) && isOne(originals.disk, old.originals.disk)
+            && images.replacements == old.images.replacements && originals.replacements == old.originals.replacements
     }
 }
 

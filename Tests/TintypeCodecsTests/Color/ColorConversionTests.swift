@@ -70,7 +70,7 @@ struct ColorConversionTests {
         #expect(try ColorConversion(profile: ProfileSamples.linearGray(), source: .rgb) == nil)
     }
 
-    @Test("Decodes share the conversions of the last eight profiles, each for its pixels")
+    @Test("Decodes share the last eight conversions, each of a profile for its pixels")
     func recent() throws {
         let recent = Lock(RecentConversions())
         func conversion(_ profile: Data, _ format: PixelFormat = .rgba8) -> ColorConversion? {

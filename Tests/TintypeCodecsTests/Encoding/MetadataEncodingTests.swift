@@ -59,6 +59,20 @@ struct MetadataEncodingTests {
             #expect(result.metadata.fields.rating == 3 && result.pixels == source.pixels)
         }
     }
+
+    @Test(
+        "A TIFF file has no more fields than are read, and none that lead to a place in another file",
+        .capability("COD-47"))
+    func manyFields() throws {
+        let own = (0x5000..<0x5500).map { ($0, MadeExif.Value.short([7])) }
+        let block = MadeExif(main: own + [(0xA005, .long([26])), (0xFE00, .long([26]))])
+        let source = try image(ImageMetadata(exif: block.data))
+        let result = try WritableFormats.decode(WritableFormats.encode(source, as: .tiff) { $0.keepsMetadata = true })
+        let exif = try #require(result.metadata.exif)
+        let tree = try #require(exif.withUnsafeBytes { bytes in ExifReader(bytes).flatMap { ExifTree($0) } })
+        #expect(tree.entries.count > 500 && tree.entries.count < 1_000)
+        #expect(tree.entries.allSatisfy { $0.tag < 0xA000 } && result.pixels == source.pixels)
+    }
     #endif
 
     @Test("Nothing is written unless it is asked for", arguments: WritableFormats.all)

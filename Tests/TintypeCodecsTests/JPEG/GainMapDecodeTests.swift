@@ -101,7 +101,8 @@ struct GainMapDecodeTests {
             <C:Directory><rdf:Seq><rdf:li><C:Item Item:Length="7"/></rdf:li></rdf:Seq></C:Directory>\
             <dc:title><rdf:Alt><rdf:li xml:lang="x-default">Tram</rdf:li></rdf:Alt></dc:title>
             """
-        let source = MadeXMP.data(contents, attributes: container)
+        let unnamed = MadeXMP.packet(contents, attributes: container)
+        let source = Data(unnamed.replacingOccurrences(of: "about=\"\"", with: "about=\"uuid:1\"").utf8)
         for packet in [source, Data("<x:xmpmeta xmlns:x='adobe:ns:meta/'/>".utf8), Data("<x".utf8)] {
             let image = try bright().with { $0.metadata.xmp = packet }
             let file = try coder.encode(
@@ -112,8 +113,9 @@ struct GainMapDecodeTests {
             #expect(text.contains("Item:Length=\"\(length)\"") && !text.contains("Item:Length=\"7\""))
             #expect(text.split(separator: "hdrgm:Version=").count == 2 && !text.contains("9.0"))
             #expect(ImageMetadata(xmp: written).fields.title == (packet == source ? "Tram" : nil))
-            // It is well-formed.
+            // It is well-formed, and all descriptions are about the same.
             #expect(XMPPacket.upright(written, size: image.size) != nil)
+            #expect(!text.contains("rdf:about=\"\""))
             // In standard range, there is no map.
             let plain = try coder.encode(
                 coder.decode(file), as: .jpeg, options: EncodeOptions(keepsMetadata: true, encodeToHDR: .none))

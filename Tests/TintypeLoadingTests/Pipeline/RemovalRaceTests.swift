@@ -124,6 +124,30 @@ struct RemovalRaceTests {
         await manager.flush()
     }
 
+    @Test("A removal wins over an image that the program is storing", .capability("CRM-01"))
+    func removalDuringStore() async throws {
+        disk.removalGate.open()
+        let image = try Image(size: PixelSize(width: 2, height: 2)) { _ in }
+        let store = Task { try await manager.store(image, data: Data("DOT 2".utf8), for: ImageRequest(url)) }
+        while disk.begun.stores < 1 { await Task.yield() }
+        try await manager.removeAll(of: url)
+        disk.storeGate.open()
+        try await store.value
+        #expect(await cache.contains(key) == [])
+    }
+
+    @Test(
+        "What the program stores takes the place of an entry without a removal, which might fail", .capability("CST-01")
+    )
+    func storeWithoutRemoval() async throws {
+        disk.storeGate.open()
+        await disk.put("DOT 3")
+        let image = try Image(size: PixelSize(width: 2, height: 2)) { _ in }
+        try await manager.store(image, data: Data("DOT 2".utf8), for: ImageRequest(url))
+        #expect(await disk.entry(forKey: key)?.data == Data("DOT 2".utf8))
+        #expect(disk.begun.removals == 0)
+    }
+
     @Test("A load that begins after a removal joins none from before it", .capability("CRM-01"))
     func notJoiningOldLoad() async throws {
         disk.removalGate.open()
