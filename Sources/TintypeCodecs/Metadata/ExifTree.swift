@@ -42,7 +42,7 @@ struct ExifTree: Equatable {
         // Kinds, sizes, depths, color models, compressions, and places of pixels (TIFF 6.0, and its supplements), and the page's number.
         0x00FE...0x010A, 0x0111...0x0111, 0x0115...0x0119, 0x011C...0x011C, 0x0120...0x0125, 0x0129...0x0129,
         0x012C...0x012D, 0x013D...0x0214,
-        // Rows of strips to XMP; private tags around that of the copyright: halftones, mosaics, scales, geography, IPTC, Photoshop, ICC.
+        // Rows of strips to XMP; private tags around the copyright: halftones, mosaics, scales, geography, IPTC, Photoshop, ICC.
         0x022F...0x02BC, 0x8001...0x8297, 0x82A5...0x87B1,
         // Leaf's and Kodak's directories, and the one of interoperability, which belongs to Exif's.
         0x888A...0x888A, 0xA005...0xA005, 0xFE00...0xFE00,
