@@ -149,16 +149,17 @@ internal import FoundationEssentials
         start(request, manager, isFirst: false)
     }
 
-    func updatePriority() {
-        guard let binding else { return }
-        task?.priority = binding.isVisible ? priority : min(priority, .low)
-    }
+    func updatePriority() { task?.priority = visiblePriority }
+
+    private var visiblePriority: ImagePriority { binding?.isVisible == false ? min(priority, .low) : priority }
 
     // MARK: Loading
 
     private func start(_ request: ImageRequest, _ manager: ImageManager, isFirst: Bool) {
         playing = nil
-        let request = display?.adapted(request, for: slot) ?? request
+        var request = display?.adapted(request, for: slot) ?? request
+        // The load starts at once, and loaders look at its priority.
+        request.priority = visiblePriority
         adaptedRequest = request
         switch manager.displayLoad(request, isSuspended: binding?.isSuspended ?? false) {
         case .image(let result): receive(.finished(.success(result)))
@@ -166,9 +167,12 @@ internal import FoundationEssentials
             isSuspended = true
             if isFirst { showPlaceholder(outdated: nil, key: key) }
         case .task(let task, let key, let outdated):
+            // A hook of the load may have ended it, or started another.
+            guard end == nil, self.task == nil else { return task.cancel() }
             (self.task, self.key) = (task, key)
             updatePriority()
             if isFirst { showPlaceholder(outdated: outdated, key: key) }
+            if binding?.isSuspended == true { return suspend() }
             guard end == nil, self.task === task else { return }
             startIndicator()
             observer = Task { [self] in

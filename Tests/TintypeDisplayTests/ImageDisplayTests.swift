@@ -347,6 +347,24 @@ struct ImageDisplayTests {
         #expect(priority.value == .veryHigh)
     }
 
+    @Test("A display that nobody sees starts its load with a low priority", .capability("3.20"))
+    func invisibleStart() async throws {
+        struct Observer: ImageLoading {
+            let seen: Lock<[ImagePriority]>
+            let schemes = ["seen"]
+
+            func load(_ request: LoadRequest) async throws(ImageError) -> LoadedData {
+                seen.withLock { $0.append(request.priority.value) }
+                return .dot("seen:a")
+            }
+        }
+        let seen = Lock<[ImagePriority]>([])
+        manager.loaders.add(Observer(seen: seen))
+        display.imageBinding.isVisible = false
+        _ = try await display.setImage(URL(string: "seen:a")).result.get()
+        #expect(seen.withLock { $0 } == [.low])
+    }
+
     @Test("A suspended load stops, goes on when it is resumed, and has one end", .capability("VEW-23"))
     func suspension() async throws {
         var ends = 0

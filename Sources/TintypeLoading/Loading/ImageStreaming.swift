@@ -74,6 +74,8 @@ extension ImageStreaming {
     /// - Throws: the error of the stream, ``ImageError/Code/bodyTooLarge``, ``ImageError/Code/incompleteBody``,
     ///   ``ImageError/Code/emptyBody``, or ``ImageError/Code/outOfMemory``.
     public func load(_ request: LoadRequest) async throws(ImageError) -> LoadedData {
+        // Chunks may all be there, and a load starts on the thread that asks for it.
+        await Task.yield()
         do {
             let stream = try await stream(request)
             if stream.head.isNotModified { return stream.head }

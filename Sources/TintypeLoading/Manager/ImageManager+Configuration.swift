@@ -6,6 +6,8 @@ public import Tracing
 extension ImageManager {
     /// The hooks, limits, and shared resources of a manager. A change affects loads that start afterwards.
     ///
+    /// Hooks may be called on the thread that asks for an image, such as the main thread, and mustn't wait for it.
+    ///
     /// ```swift
     /// manager.configuration.shouldDownload = { url in url.host() == "images.example.org" }
     /// manager.configuration.scaleDownLimit = .megabytes(30)
