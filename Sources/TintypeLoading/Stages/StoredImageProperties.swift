@@ -3,32 +3,26 @@ internal import FoundationEssentials
 /// The properties of a stored thumbnail or transformed image that its own bytes don't tell, so that it comes back from disk as it
 /// was stored.
 struct StoredImageProperties: Codable {
-    private var format: String?
+    private var format: ImageFormat?
     private var scale: Double
     private var loopCount: Int
     private var bitsPerComponent: Int
     private var hasAlpha: Bool
-    private var sourceSize: [Int]?
-    private var sourceOrientation: Int
-    private var exif: Data?
-    private var xmp: Data?
-    private var iptc: Data?
-    private var iptcDigest: Data?
+    private var sourceSize: PixelSize?
+    private var sourceOrientation: Orientation
+    private var metadata: ImageMetadata
     private var isTransformed: Bool
     private var isVector: Bool
 
     init(_ properties: Image.Properties) {
-        format = properties.format?.rawValue
+        format = properties.format
         scale = properties.scale
         loopCount = properties.loopCount
         bitsPerComponent = properties.bitsPerComponent
         hasAlpha = properties.hasAlpha
-        sourceSize = properties.sourceSize.map { [$0.width, $0.height] }
-        sourceOrientation = Int(properties.sourceOrientation.rawValue)
-        exif = properties.metadata.exif
-        xmp = properties.metadata.xmp
-        iptc = properties.metadata.iptc
-        iptcDigest = properties.metadata.iptcDigest
+        sourceSize = properties.sourceSize
+        sourceOrientation = properties.sourceOrientation
+        metadata = properties.metadata
         isTransformed = properties.isTransformed
         isVector = properties.isVector
     }
@@ -45,19 +39,14 @@ struct StoredImageProperties: Codable {
     /// - Parameter options: The options of the request, which made the variant.
     func restored(_ image: Image, options: DecodeOptions) -> Image {
         image.with { properties in
-            properties.format = format.map { ImageFormat(rawValue: $0) }
+            properties.format = format
             properties.scale = scale
             properties.loopCount = loopCount
             properties.bitsPerComponent = bitsPerComponent
             properties.hasAlpha = hasAlpha
-            if let size = sourceSize, size.count == 2 {
-                properties.sourceSize = PixelSize(width: size[0], height: size[1])
-            } else {
-                properties.sourceSize = nil
-            }
-            properties.sourceOrientation = Orientation(rawValue: .init(sourceOrientation)) ?? .up
-            properties.metadata = ImageMetadata(exif: exif, xmp: xmp, iptc: iptc)
-            properties.metadata.iptcDigest = iptcDigest
+            properties.sourceSize = sourceSize
+            properties.sourceOrientation = sourceOrientation
+            properties.metadata = metadata
             properties.isTransformed = isTransformed
             properties.isVector = isVector
             properties.decodeOptions = options
