@@ -17,19 +17,13 @@ final class PrefetchCore: Sendable {
     }
 
     private struct Load {
-        var batch: Int
-        var url: URL
-        /// `nil` while the load starts.
-        var task: Task<Void, Never>?
-        var isCancelled = false
-    }
-
-    /// A load that is to start.
-    private struct Start {
         var number: Int
         var batch: Int
         var request: ImageRequest
         var storesOnDiskOnly: Bool
+        /// `nil` while the load starts.
+        var task: Task<Void, Never>?
+        var isCancelled = false
     }
 
     private struct State {
@@ -105,24 +99,24 @@ final class PrefetchCore: Sendable {
 
     /// Starts as many loads as may run, in their order.
     private func beginLoads() {
-        while let start = state.withLock({ Self.nextStart(&$0) }) {
+        while let load = state.withLock({ Self.nextLoad(&$0) }) {
             // Detached: a prefetch inherits neither the priority of the caller nor its task-local values.
             let task = Task.immediateDetached { [self] in
-                let outcome = await outcome(of: start)
+                let outcome = await outcome(of: load)
                 // An image in memory is there at once. The thread of the caller goes on before the next load starts.
                 await Task.yield()
-                end(start.number, outcome)
+                end(load.number, outcome)
                 beginLoads()
             }
             let isCancelled = state.withLock { state in
-                state.running[start.number]?.task = task
-                return state.running[start.number]?.isCancelled == true
+                state.running[load.number]?.task = task
+                return state.running[load.number]?.isCancelled == true
             }
             if isCancelled { task.cancel() }
         }
     }
 
-    private static func nextStart(_ state: inout State) -> Start? {
+    private static func nextLoad(_ state: inout State) -> Load? {
         let configuration = state.configuration
         guard !state.isPaused, !state.isUnderPressure,
             state.running.count < max(1, configuration.maximumConcurrentLoads)
@@ -133,10 +127,10 @@ final class PrefetchCore: Sendable {
                 continue
             }
             request.priority = min(request.priority, configuration.priority)
-            let number = state.makeID()
-            state.running[number] = Load(batch: id, url: request.url)
-            return Start(
-                number: number, batch: id, request: request, storesOnDiskOnly: configuration.storesOnDiskOnly)
+            let load = Load(
+                number: state.makeID(), batch: id, request: request, storesOnDiskOnly: configuration.storesOnDiskOnly)
+            state.running[load.number] = load
+            return load
         }
         return nil
     }
@@ -154,13 +148,13 @@ final class PrefetchCore: Sendable {
 
     // MARK: Loading
 
-    private func outcome(of start: Start) async -> Outcome {
-        let request = start.request
+    private func outcome(of load: Load) async -> Outcome {
+        let request = load.request
         do throws(ImageError) {
-            return try await start.storesOnDiskOnly ? loadData(request) : loadImage(request)
+            return try await load.storesOnDiskOnly ? loadData(request) : loadImage(request)
         } catch {
             if error.isCancellation { return \.cancelled }
-            let prefetch = state.withLock { $0.batches[start.batch]?.prefetch }
+            let prefetch = state.withLock { $0.batches[load.batch]?.prefetch }
             prefetch?.add((url: request.url, error: error))
             return \.failed
         }
@@ -230,7 +224,7 @@ final class PrefetchCore: Sendable {
             }
             var tasks: [Task<Void, Never>] = []
             for (number, load) in state.running
-            where (batch == nil || load.batch == batch) && (url == nil || load.url == url) {
+            where (batch == nil || load.batch == batch) && (url == nil || load.request.url == url) {
                 state.running[number]?.isCancelled = true
                 if let task = load.task { tasks.append(task) }
             }
