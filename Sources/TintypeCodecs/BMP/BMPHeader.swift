@@ -119,8 +119,8 @@ struct BMPHeader {
 }
 
 extension BMPHeader {
-    /// True if the alpha of the pixels counts. In icons, and of a single bit or so, it has to show any of them: Photoshop and others state bits for
-    /// an alpha that they leave at 0.
+    /// True if the alpha of the pixels counts. In icons, and with 16 bits, it has to show any of them: Photoshop and others state bits for an
+    /// alpha that they leave at 0.
     /// - Complexity: O(transparent pixels before the first other one)
     func showsAlpha(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard hasAlpha, compression == .none else { return false }

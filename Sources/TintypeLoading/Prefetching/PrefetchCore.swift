@@ -185,11 +185,6 @@ final class PrefetchCore: Sendable {
         }
         // Local files are as fast to read as copies of them.
         if environment.loaders.isLocal(prepared.url) { return \.skipped }
-        let original = ImageKey(source: environment.source(of: prepared))
-        // One that was loaded with other credentials isn't this request's.
-        if !prepared.cachePolicy.asksSource, await environment.original(of: prepared, key: original) != nil {
-            return \.skipped
-        }
         prepared.cache.store = .disk
         prepared.cache.storeOriginal = nil
         prepared.cache.waitsForStore = true

@@ -76,6 +76,15 @@ struct AnimatedImagePlayerTests {
         #expect(driver.shown == [0, 1, 0, 1, 0, 1, 0, 1] && player.completedLoops == 4)
     }
 
+    @Test("An animation that is to be played less often than once is repeated for ever")
+    func negativeLoopCount() throws {
+        let frame = ImageFrame(pixels: try Image(size: PixelSize(width: 2, height: 2)) { _ in }.pixels)
+        var image = try #require(Image(frames: [frame, frame], loopCount: -3))
+        #expect(image.loopCount == 0 && image.animation?.loopCount == 0)
+        image.loopCount = -1
+        #expect(image.loopCount == 0)
+    }
+
     @Test("The rate changes the time of frames; at zero and below the animation stands", .capability("PLY-03"))
     func rate() async throws {
         let player = try player(NumberedFramesCoder(count: 4))

@@ -215,6 +215,8 @@ struct HTTPFreshnessTests {
             ["expires": String(repeating: "9", count: 100_000)], ["age": String(repeating: "9", count: 3_000)],
             ["cache-control": ",,,,=,;=\"", "date": "\u{0}"],
             ["vary": Array(repeating: "a", count: 5_000).joined(separator: ",")],
+            // Short names, whose digests would take more than the image.
+            ["vary": (0..<17).map { "x\($0)" }.joined(separator: ","), "cache-control": "max-age=100"],
         ] {
             let response = StoredResponse(
                 statusCode: 200, headers: headers, request: SelectingFields(["a": "1"]),

@@ -16,7 +16,7 @@ struct EncodedImageTests {
     private let coder = DotCoder()
 
     private func manager(_ loader: GatedLoader) -> ImageManager {
-        ImageManager(cache: cache, loader: loader, coders: ImageCoders([coder]))
+        ImageManager(cache: cache, loader: loader, coders: ImageCoders([coder]), configuration: .still)
     }
 
     private func result(_ manager: ImageManager, _ request: ImageRequest) async -> Result<EncodedImage, ImageError> {

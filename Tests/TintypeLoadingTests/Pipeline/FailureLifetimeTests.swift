@@ -83,6 +83,21 @@ struct FailureLifetimeTests {
         #expect(await bench.failure(request)?.code == .unknownFormat)
     }
 
+    @Test("A failure is remembered without the head of its response", .capability("MGR-37"))
+    func rememberedHead() async throws {
+        let url = URL(string: "test:a")!
+        let head = ResponseHead(url: url, statusCode: 404, headers: ["X-Long": String(repeating: "x", count: 70_000)])
+        let bench = ManagerBench { _ in
+            var error = ImageError(.badStatus, stage: .load, reason: "404", statusCode: 404)
+            error.response = head
+            return .failure(error)
+        }
+        #expect(await bench.failure(ImageRequest(url))?.response != nil)
+        let again = await bench.failure(ImageRequest(url))
+        let remembered = try #require(again?.underlying as? ImageError)
+        #expect(again?.code == .recentlyFailed && remembered.statusCode == 404 && remembered.response == nil)
+    }
+
     @Test("The program decides which failures are remembered, and for how long", .capability("MGR-38"))
     func hook() async {
         let asked = Lock<[String]>([])

@@ -161,6 +161,36 @@ struct ImagePrefetcherTests {
         #expect(bench.manager.memoryImage(for: ImageRequest(url(0)))?.isIdentical(to: image) == true)
     }
 
+    @Test(
+        "An image of which only a part can be decoded counts as failed, unless the request allows a part",
+        .capability("PRE-05"))
+    func partialImage() async {
+        struct HalfCoder: ImageCoder {
+            var decodableFormats: Set<ImageFormat> { [.dot] }
+
+            func canDecode(_ data: Data, format: ImageFormat?) -> Bool { true }
+
+            func info(of data: Data, context: ProcessingContext) throws(ImageError) -> ImageInfo {
+                try DotCoder().info(of: data, context: context)
+            }
+
+            func decode(
+                _ data: Data, options: DecodeOptions, context: ProcessingContext
+            ) throws(ImageError) -> Image {
+                try DotCoder().decode(data, options: options, context: context).with { $0.isPartial = true }
+            }
+        }
+        let manager = ImageManager(
+            cache: DictionaryCache(), loader: GatedLoader { _ in .success(.dot()) }, coders: ImageCoders([HalfCoder()]))
+        let prefetcher = ImagePrefetcher(manager: manager, pressure: nil)
+        var request = ImageRequest(url(0))
+        let prefetch = prefetcher.prefetch([request])
+        #expect(await prefetch.wait().failed == 1)
+        #expect(prefetch.failures.first?.error.code == .truncatedImage)
+        request.decode.allowsPartialImage = true
+        #expect(await prefetcher.prefetch([request]).wait().loaded == 1)
+    }
+
     @Test("Without a disk cache, prefetching to disk fails and says so")
     func noDisk() async throws {
         let manager = ImageManager(
