@@ -1,8 +1,6 @@
 #define _GNU_SOURCE
 #include "CIsolation.h"
-#include "Filters.h"
-#include "FontFiles.h"
-#include "Sanitized.h"
+#include "Internal.h"
 
 #include <errno.h>
 #include <linux/landlock.h>
@@ -65,34 +63,24 @@ static void explain_crashes(void) {
     for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++) sigaction(crashes[i], &action, NULL);
 }
 
-/// Sets a limit, or keeps the program's limit where it is stricter, because that can't be raised.
-static int limit(int resource, rlim_t value) {
+/// Sets a limit, and the most that it can be raised to; or keeps the program's limit where it is stricter, because that can't be raised.
+static int limit(int resource, rlim_t value, rlim_t most) {
     struct rlimit present;
     if (getrlimit(resource, &present)) return -1;
-    if (value > present.rlim_max) value = present.rlim_max;
-    return setrlimit(resource, &(struct rlimit){value, value});
-}
-
-/// Limits the processor time. The signal that tells of it comes some seconds before the signal that gives no reason.
-static int limit_time(uint64_t seconds) {
-    struct rlimit present;
-    if (getrlimit(RLIMIT_CPU, &present)) return -1;
-    rlim_t last = seconds + 5 < present.rlim_max ? seconds + 5 : present.rlim_max;
-    return setrlimit(RLIMIT_CPU, &(struct rlimit){seconds < last ? seconds : last, last});
+    if (most > present.rlim_max) most = present.rlim_max;
+    return setrlimit(resource, &(struct rlimit){value < most ? value : most, most});
 }
 
 static int limit_resources(uint64_t memory, uint64_t seconds) {
     // Memory that is shared or mapped from files is in the second limit alone, with the code of all libraries.
     uint64_t space = memory > UINT64_MAX - (4ull << 30) ? memory : memory + (4ull << 30);
-    if (limit(RLIMIT_DATA, memory) || limit(RLIMIT_AS, space) || limit_time(seconds)) return -1;
-    return limit(RLIMIT_CORE, 0) || limit(RLIMIT_NOFILE, 64) ? -1 : 0;
+    // The signal that tells of the used processor time comes some seconds before the signal that gives no reason.
+    if (limit(RLIMIT_DATA, memory, memory) || limit(RLIMIT_AS, space, space) || limit(RLIMIT_CPU, seconds, seconds + 5)) return -1;
+    return limit(RLIMIT_CORE, 0, 0) || limit(RLIMIT_NOFILE, 64, 64) ? -1 : 0;
 }
 
 void tintype_limit_memory(uint64_t memory) {
-    struct rlimit present;
-    if (SANITIZED || getrlimit(RLIMIT_DATA, &present)) return;
-    present.rlim_cur = memory < present.rlim_max ? memory : present.rlim_max;
-    setrlimit(RLIMIT_DATA, &present);
+    if (!SANITIZED) limit(RLIMIT_DATA, memory, RLIM_INFINITY);
 }
 
 const char *tintype_confine(uint64_t memory, uint64_t seconds) {

@@ -1,6 +1,6 @@
 #define _GNU_SOURCE
-#include "Filters.h"
 #include "CIsolation.h"
+#include "Internal.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 // Fonts on kernels without Landlock. A filter of system calls can't read names of files, so no file may be opened. The files of fonts are
 // opened before the filter closes, and a signal handler answers requests for them with copies of these descriptors.
 #define _GNU_SOURCE
-#include "FontFiles.h"
+#include "Internal.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -75,7 +75,6 @@ void tintype_open_fonts(void) {
 #define RESULT(context) ((context)->uc_mcontext.regs[0])
 #endif
 
-#ifdef RESULT
 /// Answers `openat`. Only calls that are safe in a signal handler are made.
 static void answer(int number, siginfo_t *info, void *argument) {
     (void)number;
@@ -84,13 +83,7 @@ static void answer(int number, siginfo_t *info, void *argument) {
     int reason = errno;
     struct font_file wanted = {(char *)(uintptr_t)ARGUMENT_PATH(context), -1}, *found = NULL;
     if ((ARGUMENT_FLAGS(context) & (O_ACCMODE | O_CREAT | O_TRUNC)) == O_RDONLY)
-        for (size_t low = 0, high = file_count; low < high && !found;) {
-            size_t middle = (low + high) / 2;
-            int order = compare(&wanted, &files[middle]);
-            if (order == 0) found = &files[middle];
-            else if (order < 0) high = middle;
-            else low = middle + 1;
-        }
+        found = bsearch(&wanted, files, file_count, sizeof *files, compare);
     // The copies of a descriptor share its position. Fonts are mapped, or read at places.
     int copy = found ? (int)syscall(SYS_fcntl, found->descriptor, F_DUPFD_CLOEXEC, 0) : -1;
     RESULT(context) = copy >= 0 ? copy : found ? -errno : -EACCES;
@@ -101,6 +94,3 @@ int tintype_answer_opens(void) {
     struct sigaction action = {.sa_sigaction = answer, .sa_flags = SA_SIGINFO | SA_RESTART};
     return file_count > 0 && sigaction(SIGSYS, &action, NULL) == 0;
 }
-#else
-int tintype_answer_opens(void) { return 0; }
-#endif

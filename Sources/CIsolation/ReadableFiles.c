@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "ReadableFiles.h"
+#include "Internal.h"
 
 #include <dlfcn.h>
 #include <errno.h>

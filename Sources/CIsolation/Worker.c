@@ -1,9 +1,7 @@
 // Starting workers, and becoming a worker. Both are in the same file, so that a program that can start a worker has linked the constructor.
 #define _GNU_SOURCE
 #include "CIsolation.h"
-#include "Filters.h"
-#include "ReadableFiles.h"
-#include "Sanitized.h"
+#include "Internal.h"
 
 #include <elf.h>
 #include <dlfcn.h>
@@ -172,9 +170,10 @@ const char *tintype_find_worker(const char *helper, int *file, int *library) {
 struct start {
     int file, library, socket, lifeline, null, rules;
     int error;
+    // -1 for those that the program has already.
     uid_t user;
     gid_t group;
-    int has_capabilities, has_other_user, has_other_group;
+    int has_capabilities;
     char *const *arguments, *const *environment;
     const struct sock_fprog *filter;
 };
@@ -222,8 +221,8 @@ __attribute__((no_sanitize("address", "thread"))) static int drop_rights(const s
     CALL(prctl, PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
     if (start->has_capabilities && CALL(capset, &header, sets) != 0) return -1;
     // The decoder of a setuid program belongs to no other user.
-    if (start->has_other_group && CALL(setresgid, start->group, start->group, start->group) != 0) return -1;
-    if (start->has_other_user && CALL(setresuid, start->user, start->user, start->user) != 0) return -1;
+    if (start->group != (gid_t)-1 && CALL(setresgid, start->group, start->group, start->group) != 0) return -1;
+    if (start->user != (uid_t)-1 && CALL(setresuid, start->user, start->user, start->user) != 0) return -1;
     if (rules >= 0 && CALL(landlock_restrict_self, rules, 0) != 0) return -1;
     return start->filter && CALL(seccomp, SECCOMP_SET_MODE_FILTER, 0, start->filter) != 0 ? -1 : 0;
 }
@@ -291,10 +290,8 @@ static void find_rights(struct start *start) {
     gid_t groups[3];
     getresuid(&users[0], &users[1], &users[2]);
     getresgid(&groups[0], &groups[1], &groups[2]);
-    start->user = users[1];
-    start->group = groups[1];
-    start->has_other_user = users[0] != users[1] || users[2] != users[1];
-    start->has_other_group = groups[0] != groups[1] || groups[2] != groups[1];
+    start->user = users[0] != users[1] || users[2] != users[1] ? users[1] : (uid_t)-1;
+    start->group = groups[0] != groups[1] || groups[2] != groups[1] ? groups[1] : (gid_t)-1;
 }
 
 /// The variable with the folders where the loader finds the program's libraries; empty if there is none. It is read once: another thread

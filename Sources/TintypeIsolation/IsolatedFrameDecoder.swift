@@ -17,12 +17,8 @@ final class IsolatedFrameDecoder: FrameDecoder {
         info: ImageInfo, outputSize: PixelSize, about request: WireRequest, _ worker: WorkerProcess, _ pool: WorkerPool,
         _ context: ProcessingContext
     ) {
-        self.info = info
-        self.outputSize = outputSize
-        self.request = request
-        self.worker = worker
-        self.pool = pool
-        self.context = context
+        (self.info, self.outputSize, self.request) = (info, outputSize, request)
+        (self.worker, self.pool, self.context) = (worker, pool, context)
     }
 
     deinit {

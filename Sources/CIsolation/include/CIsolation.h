@@ -1,7 +1,6 @@
 // Workers, processes that decode for a program, and calls that the Swift importer cannot see: macros for control messages, variadic
 // functions, and extensions of Linux.
-#ifndef TINTYPE_CISOLATION_H
-#define TINTYPE_CISOLATION_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -65,5 +64,3 @@ int64_t tintype_processor_time(int process);
 
 /// Sends a signal to a process that was opened, or, if `opened` is -1, to the one with a number.
 void tintype_signal_process(int opened, int process, int number);
-
-#endif

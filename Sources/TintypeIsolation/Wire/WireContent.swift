@@ -17,12 +17,9 @@ struct WireContent {
     let blocks: Data
 
     private static let infinity = (positive: "inf", negative: "-inf", none: "nan")
+}
 
-    init(text: Data, blocks: Data) {
-        self.text = text
-        self.blocks = blocks
-    }
-
+extension WireContent {
     init(_ message: some Encodable) throws(WireSocket.Failure) {
         let blocks = Lock(Data())
         let encoder = JSONEncoder()

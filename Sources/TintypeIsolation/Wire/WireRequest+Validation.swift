@@ -6,9 +6,7 @@ extension WireRequest {
     /// honest worker's answers. Every answer passes through here before anything else sees it.
     /// - Parameter frameSize: the size of the frames of the animation that is open.
     /// - Returns: the answer, without the control characters of its texts.
-    func validated(
-        _ answer: WorkerMessage, frameSize: PixelSize?
-    ) throws(WorkerConversation.Failure) -> WorkerMessage {
+    func validated(_ answer: WorkerMessage, frameSize: PixelSize?) throws(WorkerConversation.Failure) -> WorkerMessage {
         switch answer {
         case .reserve(let bytes):
             try require(bytes > 0)
@@ -16,7 +14,7 @@ extension WireRequest {
         case .info(let info): return .info(try validated(info))
         case .opened(let info, let size):
             let info = try validated(info)
-            try checkLimits(source: info.size, output: size, frameCount: 1)
+            try checkLimits(source: info.size, output: size)
             try require(isWanted(size, source: info.displaySize, isVector: false))
             return .opened(info, size)
         case .layout(let image):
@@ -24,8 +22,7 @@ extension WireRequest {
             try require(Self.longestDuration.contains(image.duration))
             // A drawing has no pixels but those that are drawn.
             let source = image.properties.isVector ? image.size : image.properties.sourceSize ?? image.size
-            try checkLimits(
-                source: source, output: image.size, frameCount: 1, bytesPerPixel: image.format.bytesPerPixel)
+            try checkLimits(source: source, output: image.size, bytesPerPixel: image.format.bytesPerPixel)
             if let frameSize {
                 try require(image.size == frameSize)
                 return .layout(WireImage(image.size, image.format, duration: image.duration))
@@ -50,8 +47,7 @@ extension WireRequest {
     /// The codes of errors when decoders refuse an image.
     private static let codes: Set<ImageError.Code> = [
         .unknownFormat, .formatNotEnabled, .corruptImage, .truncatedImage, .limitExceeded, .pageOutOfRange,
-        .outOfMemory,
-        .notAnimated,
+        .outOfMemory, .notAnimated,
     ]
     /// Formats count in 32 bits at most.
     private static let largestCount = 0...Int(UInt32.max)
@@ -114,12 +110,11 @@ extension WireRequest {
     }
 
     private func checkLimits(
-        source: PixelSize, output: PixelSize, frameCount: Int, bytesPerPixel: Int = 4
+        source: PixelSize, output: PixelSize, bytesPerPixel: Int = 4
     ) throws(WorkerConversation.Failure) {
-        // Sides that can be multiplied.
-        for size in [source, output] { try require(Self.isPossible(size)) }
+        try require(Self.isPossible(source) && Self.isPossible(output))
         do throws(ImageError) {
-            try limits.check(size: source, output: output, frameCount: frameCount, bytesPerPixel: bytesPerPixel)
+            try limits.check(size: source, output: output, bytesPerPixel: bytesPerPixel)
         } catch {
             throw .abandoned(error)
         }

@@ -43,39 +43,33 @@ package struct DecoderWorker {
     private func serve(_ frames: inout (any FrameDecoder)?) throws(WireSocket.Failure) {
         let (request, file) = try receive()
         defer { if file >= 0 { close(file) } }
-        var answer: Answer?
+        let (answer, pixels): (WorkerMessage?, PixelBuffer?)
         do throws(ImageError) {
-            answer = try self.answer(to: request, file, &frames)
+            (answer, pixels) = try self.answer(to: request, file, &frames)
         } catch {
             // A message has no long texts.
-            answer = Answer(message: .failed(error.code, WireRequest.cleaned(error.reason, limit: 1_000)))
+            (answer, pixels) = (.failed(error.code, WireRequest.cleaned(error.reason, limit: 1_000)), nil)
         }
         guard let answer else { return }
-        try send(answer.message)
-        if let pixels = answer.pixels { try share(pixels) }
+        try send(answer)
+        if let pixels { try share(pixels) }
     }
 
-    /// An answer, and the pixels that it describes.
-    private struct Answer {
-        var message: WorkerMessage
-        var pixels: PixelBuffer?
-    }
-
-    /// Returns the answer to a request, if it has one.
+    /// Returns the answer to a request, if it has one, and the pixels that it describes.
     private func answer(
         to message: HostMessage, _ file: Int32, _ frames: inout (any FrameDecoder)?
-    ) throws(ImageError) -> Answer? {
+    ) throws(ImageError) -> (WorkerMessage?, PixelBuffer?) {
         switch message {
         case .info(let request):
             let (data, coders) = (try mapped(file, request.byteCount), coders(for: request))
             let info = try coders.info(of: data, hint: request.options.formatHint, context: context(request))
-            return Answer(message: .info(info))
+            return (.info(info), nil)
         case .decode(let request):
             let (data, coders) = (try mapped(file, request.byteCount), coders(for: request))
             let image = try coders.decode(data, options: request.options, context: context(request))
             let layout = WireImage(
                 image.pixels.size, image.pixels.format, properties: image.properties, animation: image.animation?.info)
-            return Answer(message: .layout(layout), pixels: image.pixels)
+            return (.layout(layout), image.pixels)
         case .open(let request):
             let (data, coders) = (try mapped(file, request.byteCount), coders(for: request))
             let decoder = try coders.frameDecoder(for: data, options: request.options, context: context(request))
@@ -83,20 +77,20 @@ package struct DecoderWorker {
                 throw ImageError(.notAnimated, stage: .decode, reason: "the format has no frames")
             }
             frames = decoder
-            return Answer(message: .opened(decoder.info, decoder.outputSize))
+            return (.opened(decoder.info, decoder.outputSize), nil)
         case .nextFrame:
-            guard let frame = try frames?.nextFrame() else { return Answer(message: .done) }
+            guard let frame = try frames?.nextFrame() else { return (.done, nil) }
             let layout = WireImage(frame.pixels.size, frame.pixels.format, duration: frame.duration)
-            return Answer(message: .layout(layout), pixels: frame.pixels)
+            return (.layout(layout), frame.pixels)
         case .seek(let index): try frames?.seek(to: index)
         case .keepSeekPoints(let interval): frames?.keepSeekPoints(every: interval)
         case .close:
             frames = nil
-            return nil
+            return (nil, nil)
         // Answers to nothing.
-        case .begin, .proceed, .stop, .memory: return nil
+        case .begin, .proceed, .stop, .memory: return (nil, nil)
         }
-        return Answer(message: .done)
+        return (.done, nil)
     }
 
     // MARK: Decoding

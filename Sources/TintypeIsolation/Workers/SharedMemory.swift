@@ -39,7 +39,7 @@ final class SharedMemory {
     func pixels(
         _ size: PixelSize, _ format: PixelFormat, pool: PixelBufferPool
     ) throws(WorkerConversation.Failure) -> PixelBuffer {
-        guard count >= Self.mappingThreshold else { return try copied(size, format, pool) }
+        guard count >= PixelMemory.mappingThreshold else { return try copied(size, format, pool) }
         // A worker has no reason to map the memory, and so to prevent this.
         guard tintype_seal_writing(descriptor) == 0 else { throw .nonsense }
         guard let base = mmap(nil, count, PROT_READ, MAP_PRIVATE, descriptor, 0), base != MAP_FAILED else {
@@ -49,9 +49,6 @@ final class SharedMemory {
         munmap(base, count)
         return try copied(size, format, pool)
     }
-
-    /// Smaller buffers aren't mapped.
-    private static let mappingThreshold = 4 << 20
 
     private func copied(
         _ size: PixelSize, _ format: PixelFormat, _ pool: PixelBufferPool

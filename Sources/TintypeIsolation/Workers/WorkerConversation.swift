@@ -40,18 +40,15 @@ final class WorkerConversation {
     }
 
     init(
-        _ worker: WorkerProcess, about request: WireRequest?, frameSize: PixelSize? = nil, memoryLimit: Int,
-        timeLimit: Duration, processorLimit: Duration, _ context: ProcessingContext
+        _ worker: WorkerProcess, about request: WireRequest?, frameSize: PixelSize? = nil,
+        _ isolation: DecoderIsolation, _ context: ProcessingContext
     ) {
-        self.worker = worker
-        self.request = request
-        self.frameSize = frameSize
-        self.memoryLimit = memoryLimit
-        self.timeLimit = timeLimit
+        (self.worker, self.request, self.frameSize, self.context) = (worker, request, frameSize, context)
+        memoryLimit = isolation.memoryLimit.bytes
+        timeLimit = request == nil ? isolation.startLimit : isolation.timeLimit
         timeLeft = timeLimit
-        self.processorLimit = processorLimit
+        processorLimit = request.map { isolation.processorLimit(byteCount: $0.byteCount) } ?? isolation.startLimit
         processorEnd = (worker.processorTime ?? .zero) + processorLimit
-        self.context = context
     }
 
     /// Waits until a new worker is confined.
@@ -66,15 +63,9 @@ final class WorkerConversation {
         }
     }
 
-    /// Sends a request, and waits for its answer. An error of the image is thrown.
-    func ask(_ message: HostMessage) throws(Failure) -> WorkerMessage {
-        try send(message)
-        return try answer()
-    }
-
-    /// Sends a request with the bytes of an image, and waits for its answer.
-    func ask(_ message: HostMessage, about file: SharedMemory) throws(Failure) -> WorkerMessage {
-        try send(message, descriptor: file.descriptor)
+    /// Sends a request, with the bytes of an image if there are any, and waits for its answer. An error of the image is thrown.
+    func ask(_ message: HostMessage, about file: SharedMemory? = nil) throws(Failure) -> WorkerMessage {
+        try send(message, file)
         return try answer()
     }
 
@@ -95,15 +86,13 @@ final class WorkerConversation {
         return ImageFrame(pixels: pixels, duration: image.duration)
     }
 
-    func send(_ message: HostMessage) throws(Failure) { try send(message, descriptor: -1) }
-
-    // MARK: Inside
-
-    private func send(_ message: HostMessage, descriptor: Int32) throws(Failure) {
+    func send(_ message: HostMessage, _ file: SharedMemory? = nil) throws(Failure) {
         _ = try interruptible { wait throws(WireSocket.Failure) in
-            try worker.socket.send(message, file: descriptor, wait: wait)
+            try worker.socket.send(message, file: file?.descriptor ?? -1, wait: wait)
         }
     }
+
+    // MARK: Inside
 
     private func receive() throws(Failure) -> WorkerMessage {
         let start = Self.threadTime

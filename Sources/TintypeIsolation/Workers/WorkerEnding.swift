@@ -3,12 +3,11 @@ internal import Glibc
 internal import TintypeImages
 
 /// The cause of a worker's end.
-struct WorkerEnding: Sendable {
-    /// The signal, or zero.
-    var signal: Int32 = 0
-    var exitCode: Int32 = 0
-    /// False if another part of the program has asked the system about the process before.
-    var isKnown = false
+enum WorkerEnding: Sendable {
+    case exit(Int32)
+    case signal(Int32)
+    /// Another part of the program has asked the system about the process before.
+    case unknown
 }
 
 extension WorkerConversation.Failure {
@@ -31,13 +30,12 @@ extension WorkerConversation.Failure {
     /// Returns the error of a worker that could not start.
     func startError(of ending: WorkerEnding, _ isolation: DecoderIsolation, program: String) -> ImageError {
         let reason: String
-        switch self {
-        case .abandoned(let error): return error
-        case .timeout: reason = "it does not answer within \(isolation.startLimit)"
-        case .connection(.closed) where ending.exitCode == TINTYPE_OTHER_VERSION:
-            reason = "it has another version of Tintype"
-        case .connection(.closed) where ending.isKnown && ending.signal == 0:
-            reason = "it ended with the code \(ending.exitCode), and may not link Tintype"
+        switch (self, ending) {
+        case (.abandoned(let error), _): return error
+        case (.timeout, _): reason = "it does not answer within \(isolation.startLimit)"
+        case (.connection(.closed), .exit(TINTYPE_OTHER_VERSION)): reason = "it has another version of Tintype"
+        case (.connection(.closed), .exit(let code)):
+            reason = "it ended with the code \(code), and may not link Tintype"
         default: reason = imageError(of: ending, isolation).reason
         }
         return ImageError(
@@ -60,26 +58,26 @@ extension WorkerConversation.Failure {
     }
 
     private static func error(of ending: WorkerEnding, _ isolation: DecoderIsolation) -> ImageError {
-        guard ending.isKnown else { return crashed("the decoder's process ended") }
-        // Libraries abort when they get no memory.
-        let workingMemory = min(isolation.workingMemoryLimit, isolation.memoryLimit)
-        if ending.signal == 0, ending.exitCode == TINTYPE_OUT_OF_MEMORY {
+        switch ending {
+        case .unknown: return crashed("the decoder's process ended")
+        case .exit(TINTYPE_OUT_OF_MEMORY):
+            // Libraries abort when they get no memory.
+            let workingMemory = min(isolation.workingMemoryLimit, isolation.memoryLimit)
             return ImageError(
                 .outOfMemory, stage: .decode,
                 reason: "decoding took more memory than its size explains, and \(workingMemory) besides, or "
                     + "\(isolation.memoryLimit) in all")
-        }
-        switch ending.signal {
-        case 0: return crashed("the decoder's process ended by itself, with the code \(ending.exitCode)")
-        case SIGSYS: return crashed("the decoder's process called the system in a way that decoders may not")
-        case SIGKILL:
+        case .exit(let code): return crashed("the decoder's process ended by itself, with the code \(code)")
+        case .signal(SIGSYS): return crashed("the decoder's process called the system in a way that decoders may not")
+        case .signal(SIGKILL):
             return ImageError(
                 .outOfMemory, stage: .decode,
                 reason: "the system killed the decoder's process, probably for lack of memory")
-        case SIGXCPU:
+        case .signal(SIGXCPU):
             return ImageError(
                 .decodeTimedOut, stage: .decode, reason: "the decoder's process used up its processor time")
-        default: return crashed("the decoder's process crashed: \(String(cString: strsignal(ending.signal)))")
+        case .signal(let number):
+            return crashed("the decoder's process crashed: \(String(cString: strsignal(number)))")
         }
     }
 }

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Synchronization
 internal import TintypeImages
 
 /// The workers of a ``DecoderIsolation``. A worker has a single request at a time, and sees images of a single origin only; the worker
@@ -16,7 +17,7 @@ final class WorkerPool: Sendable {
         var end: SuspendingClock.Instant
     }
 
-    private let isPrepared = Lock(false)
+    private let isPrepared = Atomic(false)
     /// Starts workers before they are needed.
     private static let preparing = WorkQueue(label: "tintype.workers", width: 1)
 
@@ -49,15 +50,11 @@ final class WorkerPool: Sendable {
     /// Runs a request of a worker, and ends the worker unless it can have another one.
     /// - Parameter frameSize: the size of the frames of the animation that the request has opened.
     func converse<Value>(
-        with worker: WorkerProcess, about request: WireRequest?, frameSize: PixelSize? = nil,
-        _ context: ProcessingContext,
-        _ body: (WorkerConversation) throws(WorkerConversation.Failure) -> Value
+        with worker: WorkerProcess, about request: WireRequest, frameSize: PixelSize? = nil,
+        _ context: ProcessingContext, _ body: (WorkerConversation) throws(WorkerConversation.Failure) -> Value
     ) throws(ImageError) -> Value {
         guard worker.isOwn else { throw WorkerConversation.Failure.ofFork }
-        let conversation = WorkerConversation(
-            worker, about: request, frameSize: frameSize, memoryLimit: isolation.memoryLimit.bytes,
-            timeLimit: isolation.timeLimit,
-            processorLimit: isolation.processorLimit(byteCount: request?.byteCount ?? 0), context)
+        let conversation = WorkerConversation(worker, about: request, frameSize: frameSize, isolation, context)
         do throws(WorkerConversation.Failure) {
             return try body(conversation)
         } catch {
@@ -69,20 +66,17 @@ final class WorkerPool: Sendable {
     /// Returns a worker that waits, or a new worker; `nil` if none can be started, and the program may decode instead.
     func take(_ context: ProcessingContext) throws(ImageError) -> WorkerProcess? {
         try context.checkCancellation()
-        while let worker = takeIdle(for: context.origin) {
-            // A worker that was killed while it waited is replaced.
-            guard worker.isOwn, worker.isAlive else { continue }
-            worker.serve(context.origin)
-            return worker
-        }
+        var worker = takeIdle(for: context.origin)
+        // A worker that was killed while it waited is replaced.
+        while let idle = worker, !idle.isOwn || !idle.isAlive { worker = takeIdle(for: context.origin) }
         do throws(ImageError) {
-            let worker = try start(context)
-            worker.serve(context.origin)
-            return worker
+            if worker == nil { worker = try start(context) }
         } catch {
             if error.code == .decoderUnavailable, isolation.allowsInProcess { return nil }
             throw error
         }
+        worker?.serve(context.origin)
+        return worker
     }
 
     private func takeIdle(for origin: String?) -> WorkerProcess? {
@@ -96,12 +90,7 @@ final class WorkerPool: Sendable {
 
     /// Starts a worker for the first image, unless that has been done.
     func prepare() {
-        guard
-            isPrepared.withLock({ isPrepared in
-                defer { isPrepared = true }
-                return !isPrepared && startCount == 0
-            })
-        else { return }
+        guard !isPrepared.exchange(true, ordering: .relaxed), startCount == 0 else { return }
         Task {
             _ = try? await Self.preparing.perform { [self] _ throws(ImageError) in
                 park(try start(ProcessingContext()))
@@ -111,16 +100,10 @@ final class WorkerPool: Sendable {
 
     private func start(_ context: ProcessingContext) throws(ImageError) -> WorkerProcess {
         if let failed = failedStart.withLock({ $0 }), .now < failed.end { throw failed.error }
-        let program = WorkerProgram.named(isolation.helper)
-        if let refusal = program.refusal {
-            throw ImageError(
-                .decoderUnavailable, stage: .decode, reason: "no process can be started to decode: \(refusal)")
-        }
+        let program = try WorkerProgram.named(isolation.helper)
         starts.withLock { $0 += 1 }
         let worker = try WorkerProcess(program)
-        let conversation = WorkerConversation(
-            worker, about: nil, memoryLimit: 0, timeLimit: isolation.startLimit, processorLimit: isolation.startLimit,
-            context)
+        let conversation = WorkerConversation(worker, about: nil, isolation, context)
         do throws(WorkerConversation.Failure) {
             try conversation.begin(WorkerSettings(isolation))
             failedStart.withLock { $0 = nil }
@@ -161,8 +144,7 @@ extension WorkerSettings {
     /// The variables that decide about fonts and their shapes. The environment of a worker has no others.
     private static let names = [
         "HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_DIRS", "XDG_DATA_HOME", "FONTCONFIG_FILE",
-        "FONTCONFIG_PATH",
-        "FONTCONFIG_SYSROOT", "FC_LANG", "LANG", "LC_ALL", "LC_CTYPE", "PANGO_LANGUAGE",
+        "FONTCONFIG_PATH", "FONTCONFIG_SYSROOT", "FC_LANG", "LANG", "LC_ALL", "LC_CTYPE", "PANGO_LANGUAGE",
     ]
 
     /// Read once: another thread may change the environment at any time.

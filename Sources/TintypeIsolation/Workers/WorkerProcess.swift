@@ -124,20 +124,17 @@ final class WorkerProcess: Sendable {
     func end() -> WorkerEnding {
         state.withLock { state in
             if let ending = state.ending { return ending }
-            guard isOwn else { return WorkerEnding() }
+            guard isOwn else { return .unknown }
             // A process that has ended already keeps its own reason. A program that has changed its user since may no longer kill it; the kernel
             // does when the lifeline is closed.
             tintype_signal_process(handle, process, SIGKILL)
             close(state.lifeline)
             state.lifeline = -1
-            var (status, ending) = (Int32(0), WorkerEnding())
-            let result = reaped(&status)
+            var status: Int32 = 0
             // A program that ignores SIGCHLD, or waits for all children, knows it already.
-            if result == process {
-                ending.isKnown = true
-                ending.signal = status & 0x7F
-                ending.exitCode = (status >> 8) & 0xFF
-            }
+            let isKnown = reaped(&status) == process
+            let (signal, code) = (status & 0x7F, status >> 8 & 0xFF)
+            let ending: WorkerEnding = !isKnown ? .unknown : signal == 0 ? .exit(code) : .signal(signal)
             state.ending = ending
             return ending
         }

@@ -72,18 +72,13 @@ struct CoefficientResampler: ~Copyable {
         let numbers = planes.reduce(0) { $0 + $1.stride * $1.capacity }
         // The kernels count in 32 bits.
         guard keepsAll ? numbers <= Int32.max : numbers * 2 <= Self.mostRowBytes else { return nil }
-        let rows = try MutablePixelBuffer(
-            size: PixelSize(width: numbers / 2, height: 1), cleared: keepsAll, pool: pool)
+        let rows = try MutablePixelBuffer(size: PixelSize(width: numbers / 2, height: 1), cleared: keepsAll, pool: pool)
         let longest = planes.reduce(0) { max($0, $1.stride) }
         let sums = try MutablePixelBuffer(
             size: PixelSize(width: longest / 2, height: Self.group), cleared: false, pool: pool)
-        let lines = try MutablePixelBuffer(
-            size: PixelSize(width: (target.width + 3) / 4 * 16, height: 3), pool: pool)
+        let lines = try MutablePixelBuffer(size: PixelSize(width: (target.width + 3) / 4 * 16, height: 3), pool: pool)
         let result = try MutablePixelBuffer(size: target, cleared: false, pool: pool)
-        self.frame = frame
-        self.target = target
-        self.kernels = kernels
-        self.planes = planes
+        (self.frame, self.target, self.kernels, self.planes) = (frame, target, kernels, planes)
         self.rows = rows
         self.sums = sums
         self.lines = lines

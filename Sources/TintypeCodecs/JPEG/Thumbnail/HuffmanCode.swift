@@ -23,19 +23,14 @@ struct HuffmanCode: Hashable {
     /// True for a code of differences: their categories go up to 11 with 8 bits per component (table F.1).
     var isOfDifferences: Bool { symbols.allSatisfy { $0 <= 11 } }
 
-    struct Symbol {
-        var length: Int
-        var value: Int
-    }
-
     /// The symbol whose code the next 16 bits start with; `nil` if there is none.
-    func symbol(at bits: Int) -> Symbol? {
+    func symbol(at bits: Int) -> (length: Int, value: Int)? {
         var next = 0
         var index = 0
         for length in 1...16 {
             let count = Int(counts[length - 1])
             let position = (bits >> (16 - length)) - next
-            if position < count { return Symbol(length: length, value: Int(symbols[index + position])) }
+            if position < count { return (length, Int(symbols[index + position])) }
             index += count
             next = (next + count) << 1
         }

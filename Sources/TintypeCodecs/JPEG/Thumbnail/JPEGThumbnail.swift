@@ -42,7 +42,6 @@ struct JPEGThumbnail {
         let frame: ThumbnailFrame
         /// See ``JPEGThumbnail/last(_:target:)``.
         let last: [Int]
-        let source: PixelSize
         let output: PixelSize
         /// The size of the result before it is turned upright.
         let target: PixelSize
@@ -60,7 +59,7 @@ struct JPEGThumbnail {
             frame.size == source, let last = Self.last(frame, target: target),
             frame.restartInterval == 0 || frame.restartInterval >= Self.shortestInterval && !frame.isProgressive
         else { return nil }
-        return Plan(frame: frame, last: last, source: source, output: output, target: target)
+        return Plan(frame: frame, last: last, output: output, target: target)
     }
 
     /// Returns true if a file is decoded here, as far as its header tells.
@@ -85,19 +84,19 @@ struct JPEGThumbnail {
             working = ScanReader.working(last: plan.last) + [rowBytes]
         }
         working.append(CoefficientResampler.weightBytes(plan.frame, target: plan.target))
-        try context.limits.check(size: plan.source, output: plan.output)
+        try context.limits.check(size: plan.frame.size, output: plan.output)
         let conversion = DecodedColor(
             profile: segments.profile, source: plan.frame.components.count == 1 ? .gray : .rgb, options: options)
         color = conversion
         guard conversion.keepsAverages else { return nil }
         let reservation = try context.reserve(
             output: plan.output, isCopied: segments.orientation != .up || segments.profile != nil,
-            source: plan.source, bitmaps: 0, working: working)
+            source: plan.frame.size, bitmaps: 0, working: working)
         defer { reservation.release() }
         let result = if let scans { try decode(bytes, plan, scans) } else { try decode(bytes, plan) }
         guard let pixels = result else { return nil }
         return try segments.image(
-            pixels.oriented(segments.orientation, pool: context.pool), conversion, size: plan.source,
+            pixels.oriented(segments.orientation, pool: context.pool), conversion, size: plan.frame.size,
             options: options, pool: context.pool)
     }
 

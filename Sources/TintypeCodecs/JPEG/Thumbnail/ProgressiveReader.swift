@@ -66,9 +66,7 @@ struct ProgressiveReader: ~Copyable {
     var isAtEnd: Bool { scan == nil && scans.isEmpty }
 
     /// Decodes some rows of a scan.
-    mutating func next(
-        _ file: Span<UInt8>, _ resampler: inout CoefficientResampler
-    ) throws(NotForThumbnails) {
+    mutating func next(_ file: Span<UInt8>, _ resampler: inout CoefficientResampler) throws(NotForThumbnails) {
         try NotForThumbnails.checkCancellation(context)
         if scan == nil { try begin(file, resampler) }
         guard let scan else { return }

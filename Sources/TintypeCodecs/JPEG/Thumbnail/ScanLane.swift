@@ -87,8 +87,7 @@ struct ScanLane {
         // As in ``ScanStream``, the coefficients behind are zero until they come: so many as a record has at most, and ``margin`` allows.
         if next <= 63 {
             let zeros = SIMD4<UInt64>(repeating: 0)
-            records.storeBytes(
-                of: zeros, toByteOffset: end - 1 - position - 32, as: SIMD4<UInt64>.self)
+            records.storeBytes(of: zeros, toByteOffset: end - 1 - position - 32, as: SIMD4<UInt64>.self)
         }
         if size > 0, next <= coding.last[block] {
             let bits = Int((bits << UInt64(symbol.length)) >> UInt64(64 - size))
@@ -147,11 +146,11 @@ struct ScanCoding {
     var blocks: Int { codings.count }
 
     /// The symbol that 64 bits start with.
-    func symbol(at bits: UInt64, block: Int, isDifference: Bool) -> HuffmanCode.Symbol? {
+    func symbol(at bits: UInt64, block: Int, isDifference: Bool) -> (length: Int, value: Int)? {
         let coding = codings[block]
         let table = (2 * coding + (isDifference ? 0 : 1)) << EntropyTables.indexBits
         let code = tables.symbols[table + Int(bits >> UInt64(64 - EntropyTables.indexBits))]
-        if code != 0 { return HuffmanCode.Symbol(length: Int(code >> 8), value: Int(code & 255)) }
+        if code != 0 { return (Int(code >> 8), Int(code & 255)) }
         let codes = tables.codings[coding]
         return (isDifference ? codes.differences : codes.coefficients).symbol(at: Int(bits >> 48))
     }

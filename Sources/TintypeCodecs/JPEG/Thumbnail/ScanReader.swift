@@ -121,8 +121,7 @@ struct ScanReader: ~Copyable {
         let left = mcusOfInterval
         let begins = beginsInterval
         try Self.withBytes(data, &records) { (data, records) throws(NotForThumbnails) in
-            try window.decode(
-                piece: piece, mcus: left, isLast: end != nil, beginsInterval: begins, data, &records)
+            try window.decode(piece: piece, mcus: left, isLast: end != nil, beginsInterval: begins, data, &records)
         }
         let decoded = window.lanes.reduce(0) { $0 + ($1.isVoid ? 0 : $1.mcus) }
         mcus -= decoded

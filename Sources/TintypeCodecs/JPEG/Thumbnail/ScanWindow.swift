@@ -150,18 +150,16 @@ struct ScanWindow {
             }
             next += 1
         }
-        if next == count, isLast {
-            guard left > 0 else { throw NotForThumbnails() }
+        if next == count {
+            guard left > 0 || !isLast else { throw NotForThumbnails() }
             let hasRoom = try advance(current, to: piece.upperBound - Self.mostMCUBits, data, &records)
-            if hasRoom, lanes[current].room > left * coding.blocks - lanes[current].records {
+            if isLast, hasRoom, lanes[current].room > left * coding.blocks - lanes[current].records {
                 lanes[current].end = piece.upperBound
                 try complete(current, mcus: left, data, &records)
                 lanes[current].mcus = left
                 end = piece.upperBound
                 return
             }
-        } else if next == count {
-            _ = try advance(current, to: piece.upperBound - Self.mostMCUBits, data, &records)
         }
         left -= try countMCUs(of: current)
         // More data must come, and something to come of it; and the decoded bits must have been there.

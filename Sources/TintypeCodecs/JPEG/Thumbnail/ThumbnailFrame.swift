@@ -108,8 +108,12 @@ struct ThumbnailFrame {
         case 0xDD:
             guard payload.count == 2 else { throw NotForThumbnails() }
             restartInterval = Self.number(bytes, payload.lowerBound)
-        case 0xE0: try readJFIF(bytes, payload)
-        case 0xEE: try readAdobe(bytes, payload)
+        case 0xE0 where payload.count >= 14 && Self.begins(bytes, payload, with: "JFIF\0"):
+            guard bytes[payload.lowerBound + 5] == 1 else { throw NotForThumbnails() }
+            isJFIF = true
+        case 0xEE where payload.count >= 12 && Self.begins(bytes, payload, with: "Adobe"):
+            adobeTransform = bytes[payload.lowerBound + 11]
+        case 0xE0, 0xEE: break
         default: throw NotForThumbnails()
         }
     }
@@ -180,9 +184,7 @@ struct ThumbnailFrame {
         for place in stride(from: payload.lowerBound, to: payload.upperBound, by: 65) {
             // Tables with 16 bits, which only files of 12 bits need, have larger indices.
             guard bytes[place] < 4 else { throw NotForThumbnails() }
-            var quantizer: [UInt8] = []
-            for index in 1...64 { quantizer.append(bytes[place + index]) }
-            quantizers[Int(bytes[place])] = quantizer
+            quantizers[Int(bytes[place])] = (1...64).map { bytes[place + $0] }
         }
     }
 
@@ -193,16 +195,12 @@ struct ThumbnailFrame {
             guard place + 17 <= payload.upperBound else { throw NotForThumbnails() }
             let kind = bytes[place]
             guard kind & 0xF0 <= 0x10, kind & 15 < 4 else { throw NotForThumbnails() }
-            var counts: [UInt8] = []
-            for index in 1...16 { counts.append(bytes[place + index]) }
+            let counts = (1...16).map { bytes[place + $0] }
             place += 17
             let end = place + counts.reduce(0) { $0 + Int($1) }
             guard end <= payload.upperBound else { throw NotForThumbnails() }
-            var symbols: [UInt8] = []
-            while place < end {
-                symbols.append(bytes[place])
-                place += 1
-            }
+            let symbols = (place..<end).map { bytes[$0] }
+            place = end
             guard let code = HuffmanCode(counts: counts, symbols: symbols) else { throw NotForThumbnails() }
             if kind >> 4 == 0 { differences[Int(kind & 15)] = code } else { coefficients[Int(kind & 15)] = code }
         }
@@ -211,17 +209,6 @@ struct ThumbnailFrame {
     private static func begins(_ bytes: Span<UInt8>, _ payload: Range<Int>, with text: String) -> Bool {
         guard payload.count >= text.utf8.count else { return false }
         return zip(payload, text.utf8).allSatisfy { bytes[$0] == $1 }
-    }
-
-    private mutating func readJFIF(_ bytes: Span<UInt8>, _ payload: Range<Int>) throws(NotForThumbnails) {
-        guard payload.count >= 14, Self.begins(bytes, payload, with: "JFIF\0") else { return }
-        guard bytes[payload.lowerBound + 5] == 1 else { throw NotForThumbnails() }
-        isJFIF = true
-    }
-
-    private mutating func readAdobe(_ bytes: Span<UInt8>, _ payload: Range<Int>) throws(NotForThumbnails) {
-        guard payload.count >= 12, Self.begins(bytes, payload, with: "Adobe") else { return }
-        adobeTransform = bytes[payload.lowerBound + 11]
     }
 
     /// True if the components are luminance and color differences: as libjpeg guesses where nothing says so.
