@@ -122,7 +122,9 @@ struct SDWebImageImportTests {
 
     @Test("Images that SDWebImage transformed are imported under their own keys", .capability("TRF-K"))
     func variants() async throws {
-        let key = "https://example.org/a-SDImageResizingTransformer({100.000000,100.000000},0).png"
+        let key = SDWebImageName.key(
+            "https://example.org/a.png", transformedBy: "SDImageResizingTransformer({100.000000,100.000000},0)")
+        #expect(key == "https://example.org/a-SDImageResizingTransformer(%7B100.000000,100.000000%7D,0).png")
         try write(Data("small".utf8), SDWebImageName.fileName(forKey: key))
         try await run([key])
         #expect(await disk.entry(forKey: ImageKey(source: key))?.data == Data("small".utf8))
@@ -137,9 +139,35 @@ struct SDWebImageImportTests {
             ("http://foo/image", "http://foo/image-K"), ("http://foo/.image", "http://foo/.image-K"),
             ("ftp://root:password@foo.com/image.png", "ftp://root:password@foo.com/image-K.png"),
             ("http://foo.com", "http://foo.com-K"), ("http://foo/a?b=c.png", "http://foo/a?b=c.png-K"),
+            ("https://foo/o/images%2Fa.png?alt=media", "https://foo/o/images/a-K.png?alt=media"),
+            ("file:///a%20b/image.png", "file:///a%20b/image-K.png"),
         ])
     func transformedKey(key: String, expected: String) {
         #expect(SDWebImageName.key(key, transformedBy: "K") == expected)
+    }
+
+    @Test("The key of a transformer is escaped like the path", .capability("TRF-K"))
+    func escapedKey() {
+        #expect(
+            SDWebImageName.key("https://foo/a.png", transformedBy: "SDImageTintTransformer(#ff0000,17)")
+                == "https://foo/a-SDImageTintTransformer(%23ff0000,17).png")
+    }
+
+    @Test("The program imports, in whose process Foundation isn't whole", .capability("CPA-03"))
+    func program() throws {
+        try fillOld()
+        let list = try folder.write(Data((0..<3).map(source).joined(separator: "\n").utf8), to: "list").path
+        let process = Process()
+        process.executableURL = URL(
+            fileURLWithPath: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        ).deletingLastPathComponent().appendingPathComponent("tintype")
+        process.arguments = ["cache", "import", old, "--from", list, "--cache", directory, "--json"]
+        let output = Pipe()
+        process.standardOutput = output
+        try process.run()
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        #expect(try TintypeCommandTests.object(text)["entries"] as? Int == 3)
     }
 
     @Test("Images of a transformer are found by the list of the URLs alone, if its key is given", .capability("TRF-K"))

@@ -49,21 +49,20 @@ struct SDWebImageFiles {
     }
 
     private mutating func collect(_ directory: String, depth: Int) throws {
-        let manager = FileManager.default
-        for name in try manager.contentsOfDirectory(atPath: directory) where !Task.isCancelled {
+        for name in try FileManager.default.contentsOfDirectory(atPath: directory) where !Task.isCancelled {
             let path = "\(directory)/\(name)"
-            let attributes = (try? manager.attributesOfItem(atPath: path)) ?? [:]
-            let size = attributes[.size] as? UInt64 ?? 0
-            switch attributes[.type] as? FileAttributeType {
-            case .typeDirectory?:
+            var status = stat()
+            guard lstat(path, &status) == 0 else { continue }
+            switch status.st_mode & S_IFMT {
+            case S_IFDIR:
                 // A directory inside that can't be read, or is too deep, is left out.
                 if depth < Self.maximumDepth, !Self.isCacheOfTintype(path) { try? collect(path, depth: depth + 1) }
-            case .typeRegular? where size > 0:
+            case S_IFREG where status.st_size > 0:
                 guard let digest = SDWebImageName.digest(ofFileName: name) else { fallthrough }
-                let modified = attributes[.modificationDate] as? Date ?? .distantPast
+                let modified = Date(timeIntervalSince1970: Double(status.st_mtim.tv_sec))
                 // Versions name the same image differently; the newest counts.
                 if let known = files[digest], known.modified >= modified { continue }
-                files[digest] = File(path: path, directory: directory, size: Int(size), modified: modified)
+                files[digest] = File(path: path, directory: directory, size: status.st_size, modified: modified)
             default: foreign += 1
             }
         }

@@ -1,3 +1,4 @@
+internal import FoundationEssentials
 internal import TintypeCaching
 
 /// The names of the files in SDWebImage's disk cache: the MD5 of the key, since 4.0 with the key's extension.
@@ -12,13 +13,23 @@ enum SDWebImageName {
 
     /// Returns the key under which SDWebImage stores an image that a transformer made: the key of the transformer stands before the extension of the
     /// path, or at the end of a key without one.
+    ///
+    /// In a URL, SDWebImage takes the path without escapes, and escapes the new one: `{` becomes `%7B`, and `%2F` a slash.
     static func key(_ key: String, transformedBy transformer: String) -> String {
-        let path = path(ofKey: key)
-        let name = path.lastIndex(of: "/").map { path[path.index(after: $0)...] } ?? path
-        guard let dot = name.lastIndex(of: "."), dot != name.startIndex, name.index(after: dot) < name.endIndex else {
-            return "\(key)-\(transformer)"
+        guard !pathExtension(ofKey: key).isEmpty else { return "\(key)-\(transformer)" }
+        guard isURL(key), !key.lowercased().hasPrefix("file:"), var parts = URLComponents(string: key) else {
+            return inserting(transformer, in: key)
         }
-        return "\(key[..<dot])-\(transformer)\(key[dot...])"
+        parts.path = inserting(transformer, in: parts.path)
+        return parts.string ?? key
+    }
+
+    private static func inserting(_ transformer: String, in path: String) -> String {
+        // Slashes at the end don't count.
+        var path = path[...]
+        while path.count > 1, path.last == "/" { path.removeLast() }
+        guard let dot = path.lastIndex(of: ".") else { return "\(path)-\(transformer)" }
+        return "\(path[..<dot])-\(transformer)\(path[dot...])"
     }
 
     /// Returns the name that SDWebImage 3 gives the file of a key: 32 lowercase hexadecimal digits.
