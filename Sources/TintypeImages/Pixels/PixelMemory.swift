@@ -3,7 +3,7 @@ internal import Glibc
 /// A block of memory for pixels, returned to its pool with the last reference.
 // Sendable: the fields never change. The bytes are written only through `MutablePixelBuffer`, which has a single owner, and
 // only read once a `PixelBuffer` shares them.
-final class PixelMemory: @unchecked Sendable {
+package final class PixelMemory: @unchecked Sendable {
     let base: UnsafeMutableRawPointer
     let capacity: Int
     /// `nil` for memory that another process filled, which is unmapped.
@@ -21,7 +21,7 @@ final class PixelMemory: @unchecked Sendable {
 
     /// The minimum size of blocks that are mapped individually with huge pages: the page faults of a fresh 48 MB block cost 18.8 ms,
     /// about as much as decoding a JPEG of that size into it, and 1.9 ms with huge pages.
-    static let mappingThreshold = 4 << 20
+    package static let mappingThreshold = 4 << 20
     static let hugePage = 2 << 20
 
     /// Returns true if fresh blocks are zero: the kernel clears mapped memory, malloc reuses memory that the program has freed.

@@ -8,12 +8,14 @@ package enum URLDescription {
     package static func redacted(_ string: String) -> String {
         // Usual URLs have nothing to hide, and every store asks.
         if string.utf8.count <= maximumLength, !string.utf8.contains(where: isMark) { return string }
+        guard string.utf8.count <= maximumLength else {
+            // All that is looked at.
+            var start = String(decoding: string.utf8.prefix(maximumLength), as: UTF8.self)
+            if let range = userInfo(start, isCut: true) { start.removeSubrange(range) }
+            return String(start.prefix(60).prefix { $0 != "?" && $0 != "#" }) + "…"
+        }
         var text = string
         if let range = userInfo(text) { text.removeSubrange(range) }
-        if text.utf8.count > maximumLength {
-            let start = text.prefix(60)
-            return String(start.prefix { $0 != "?" && $0 != "#" }) + "…"
-        }
         // A fragment may be the answer of an authorization server, in the form of a query.
         let isURL = text.hasPrefix("//") || text.range(of: "://") != nil
         if let query = text.firstIndex(where: { $0 == "?" || isURL && $0 == "#" }) {
@@ -28,7 +30,8 @@ package enum URLDescription {
     }
 
     /// The range of `user:password@` in the authority of a URL (RFC 3986, section 3.2).
-    private static func userInfo(_ text: String) -> Range<String.Index>? {
+    /// - Parameter isCut: true if the end of the text is missing. All of an authority that reaches it may be user info.
+    private static func userInfo(_ text: String, isCut: Bool = false) -> Range<String.Index>? {
         let start: String.Index
         if text.hasPrefix("//") {
             // A relative reference without the scheme, as in the location of a redirect.
@@ -38,6 +41,7 @@ package enum URLDescription {
             start = scheme.upperBound
         }
         let authority = text[start...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+        if isCut, authority.endIndex == text.endIndex { return start..<text.endIndex }
         guard let at = authority.lastIndex(of: "@") else { return nil }
         return start..<text.index(after: at)
     }

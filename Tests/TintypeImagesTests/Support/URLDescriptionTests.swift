@@ -16,6 +16,14 @@ struct URLDescriptionTests {
         ])
     func values(_ url: String, _ shown: String) { #expect(URLDescription.redacted(url) == shown) }
 
+    @Test("User info that is longer than what is shown isn't shown")
+    func longUserInfo() {
+        let secret = String(repeating: "s", count: 3_000)
+        #expect(URLDescription.redacted("https://anna:\(secret)@example.org/a.png") == "https://…")
+        #expect(URLDescription.redacted("https://anna:s@example.org/\(secret)").hasPrefix("https://example.org/ss"))
+        #expect(URLDescription.redacted("data:image/png;base64,\(secret)").hasPrefix("data:image/png;base64,ss"))
+    }
+
     @Test("A long URL is cut, at the latest before its query", arguments: ["?", "#", "?a=b#", "/%2F?"])
     func long(_ separator: String) {
         let url = "https://user:secret@h/a\(separator)token=secret\(String(repeating: "x", count: 3_000))"
