@@ -162,7 +162,9 @@ internal import FoundationEssentials
         request.priority = visiblePriority
         adaptedRequest = request
         switch manager.displayLoad(request, isSuspended: binding?.isSuspended ?? false) {
-        case .image(let result): receive(.finished(.success(result)))
+        case .image(let result):
+            guard end == nil else { return }
+            receive(.finished(.success(result)))
         case .suspended(let key):
             isSuspended = true
             if isFirst { showPlaceholder(outdated: nil, key: key) }
@@ -321,7 +323,8 @@ internal import FoundationEssentials
             // The program may have asked for another image, which may be there.
             guard isCurrent else { return finish(result) }
             binding?.didShow(loaded.key, in: slot)
-            if settings.options.contains(.waitTransition) { delayedEnd = result }
+            // The completion may ask for another image; this one was shown.
+            delayedEnd = result
             display.show(content, in: slot, with: transition) { [weak self] isFinished in
                 transition.completion?(isFinished)
                 if let self, let delayedEnd { finish(delayedEnd) }
