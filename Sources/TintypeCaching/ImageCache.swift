@@ -138,8 +138,10 @@ public final class ImageCache: Sendable {
     /// end.
     package func removalCount(ofSource source: String) -> RemovalCount { removals.count(ofSource: source) }
 
-    /// Keeps loads under way from storing images of a source, as an image of the program's replaces them.
-    package func noteReplacement(ofSource source: String) { removals.noteReplacement(ofSource: source) }
+    /// Counts the start or the end of a replacement. Loads that started before its end don't store what it replaces.
+    package func noteReplacement(ofSource source: String, _ event: WritableKeyPath<RemovalCount.Layer, UInt32>) {
+        removals.noteReplacement(ofSource: source, event)
+    }
 
     /// Stores a decoded image in memory, unless its source was removed since the load began. A removal can't come between the check and the
     /// store.
@@ -158,6 +160,10 @@ public final class ImageCache: Sendable {
         }
     }
 
-    /// Removes a damaged entry from disk. Unlike ``remove(_:from:)``, this doesn't keep loads in progress from storing a better image.
-    package func discard(_ key: ImageKey) async { _ = try? await disk?.remove(key) }
+    /// Removes a damaged entry from disk, unless another may have been stored since the load that found it began. Unlike
+    /// ``remove(_:from:)``, this doesn't keep loads in progress from storing a better image.
+    package func discard(_ key: ImageKey, since count: RemovalCount) async {
+        guard removals.count(ofSource: key.source).permitsStore(in: \.disk, since: count) else { return }
+        _ = try? await disk?.remove(key)
+    }
 }

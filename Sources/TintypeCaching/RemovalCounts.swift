@@ -12,6 +12,10 @@ package struct RemovalCount: Hashable, Sendable {
         /// a moment later.
         package func permitsStore(since old: Layer) -> Bool { self == old && starts == ends }
 
+        fileprivate func isOne(after old: Layer) -> Bool {
+            starts == ends && old.starts == old.ends && starts == old.starts &+ 1
+        }
+
         fileprivate static func + (one: Layer, other: Layer) -> Layer {
             Layer(starts: one.starts &+ other.starts, ends: one.ends &+ other.ends)
         }
@@ -19,13 +23,19 @@ package struct RemovalCount: Hashable, Sendable {
 
     package var memory = Layer()
     package var disk = Layer()
-    /// The images that the program has stored in place of others; `nil` for a store of the program's own, which only removals prevent.
-    package var replacements: UInt32? = 0
+    /// The replacements of images by the program's, or by newer ones; `nil` for a store of the program's itself, which only removals prevent.
+    package var replacements: Layer? = Layer()
 
     /// Returns true if an image whose load started at another count may be stored.
     func permitsStore(in layer: KeyPath<RemovalCount, Layer>, since old: RemovalCount) -> Bool {
         self[keyPath: layer].permitsStore(since: old[keyPath: layer])
-            && (old.replacements == nil || old.replacements == replacements)
+            && (old.replacements.map { replacements?.permitsStore(since: $0) == true } ?? true)
+    }
+
+    /// True if a single removal happened since, from all layers, as part of a single replacement.
+    package func isOne(after old: RemovalCount) -> Bool {
+        memory.isOne(after: old.memory) && disk.isOne(after: old.disk)
+            && old.replacements.map { replacements?.isOne(after: $0) == true } ?? false
     }
 
     fileprivate mutating func change(_ layers: CacheLayers, _ body: (inout Layer) -> Void) {
@@ -52,9 +62,9 @@ final class RemovalCounts: Sendable {
         return count
     }
 
-    /// Counts an image that the program stores in place of what loads under way would store.
-    func noteReplacement(ofSource source: String) {
-        counts.withLock { $0[Self.index(source)].replacements = $0[Self.index(source)].replacements.map { $0 &+ 1 } }
+    /// Counts the start or the end of a replacement of what loads under way would store.
+    func noteReplacement(ofSource source: String, _ event: WritableKeyPath<RemovalCount.Layer, UInt32>) {
+        counts.withLock { $0[Self.index(source)].replacements?[keyPath: event] &+= 1 }
     }
 
     /// Counts the start and the end of a removal of a source, or of everything for `nil`.

@@ -10,7 +10,7 @@ public final class TieredDiskCache: DiskCaching {
     private let policies: (query: Policy, store: Policy, remove: Policy, contains: Policy, removeAll: Policy)
     private let promotesHits: Bool
     private let list: Lock<[any DiskCaching]>
-    /// The removals through this class, which a promotion must not undo.
+    /// The removals and stores through this class, which a promotion must not undo.
     private let removals = RemovalCounts()
 
     /// Creates a combination of caches, the last with the highest priority, and the policies of the calls that the parameters are named
@@ -53,7 +53,6 @@ public final class TieredDiskCache: DiskCaching {
         let count = removals.count(ofSource: key.source)
         let hit = await firstHit(policies.query) { await $0.entry(forKey: key, priority: priority) }
         guard let hit, promotesHits else { return hit?.value }
-        // An entry stored there meanwhile is newer.
         for cache in hit.higher where await !cache.contains(key) {
             // If this fails, later lookups still find the entry in its cache.
             try? await cache.store(hit.value, forKey: key) { [removals] in
@@ -101,7 +100,9 @@ public final class TieredDiskCache: DiskCaching {
     public func store(
         _ entry: DiskCacheEntry, forKey key: ImageKey, while isCurrent: @escaping @Sendable () -> Bool
     ) async throws(ImageError) {
-        try await change(policies.store) { try await $0.store(entry, forKey: key, while: isCurrent) }
+        try await removals.during(source: key.source, .disk) { () throws(ImageError) in
+            _ = try await change(policies.store) { try await $0.store(entry, forKey: key, while: isCurrent) }
+        }
     }
 
     @discardableResult public func remove(_ key: ImageKey) async throws(ImageError) -> Bool {

@@ -130,11 +130,15 @@ public final class ImageDownloader: ImageLoading, Sendable {
         url.scheme.map { configuration.schemes.contains($0.lowercased()) } ?? false
     }
 
-    public var addsRequestHeaders: Bool { !headers.isEmpty || configuration.headerProvider != nil }
+    public var addsRequestHeaders: Bool {
+        !headers.isEmpty || configuration.headerProvider != nil || configuration.cookies != nil
+    }
+
+    public func cookies(for url: URL) -> String? { configuration.cookies?.cookies(for: url) }
 
     /// The fields of a request with ``headers`` and the fields of ``Configuration/headerProvider``.
     ///
-    /// Cookies of a store, and fields that closures add later, such as credentials for a challenge, aren't among them.
+    /// Fields that closures add later, such as credentials for a challenge, aren't among them, and neither are ``cookies(for:)``.
     /// - Parameters:
     ///   - headers: the header fields of the request.
     ///   - url: the URL of the request.

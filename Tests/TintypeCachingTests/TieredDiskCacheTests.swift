@@ -222,6 +222,21 @@ struct TieredDiskCacheTests {
         #expect(high.entries.withLock { $0.isEmpty })
     }
 
+    @Test("What is stored while a query finds an older entry isn't replaced by that", .capability("CMG-07"))
+    func storeDuringPromotion() async throws {
+        let gate = Watched(false)
+        let slow = ToyCache(gate: gate)
+        put(3, slow)
+        let caches = TieredDiskCache([slow, high], promotesHits: true)
+        async let found = caches.entry(forKey: "a")
+        try await slow.calls.wait { $0.contains("entry") }
+        try await caches.store(entry, forKey: "a")
+        try await high.remove("a")
+        gate.update { $0 = true }
+        #expect(await found?.data == Data([3]))
+        #expect(high.entries.withLock { $0.isEmpty }, "the query can't know that the newer one is gone")
+    }
+
     @Test("A cache that cannot keep a copy does not spoil the hit")
     func failingCopy() async {
         put(3, low)

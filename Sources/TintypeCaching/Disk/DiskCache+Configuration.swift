@@ -103,10 +103,16 @@ extension DiskCache {
 extension DiskCache.Configuration {
     /// The configuration with a directory that stays the same when the program changes its working directory, and has no slashes at its end.
     var withAbsoluteDirectory: Self {
-        guard !directory.isEmpty else { return self }
-        let base = directory.hasPrefix("/") ? "" : FileManager.default.currentDirectoryPath
+        guard !directory.isEmpty, let base = directory.hasPrefix("/") ? "" : Self.workingDirectory else { return self }
         var configuration = self
         configuration.directory = "/" + "\(base)/\(directory)".split(separator: "/").joined(separator: "/")
         return configuration
+    }
+
+    /// `nil` if its path isn't UTF-8: the directory stays relative, because that path as a string would be another one.
+    private static var workingDirectory: String? {
+        guard let path = getcwd(nil, 0) else { return nil }
+        defer { free(path) }
+        return String(validatingCString: path)
     }
 }

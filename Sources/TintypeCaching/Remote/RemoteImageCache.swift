@@ -96,7 +96,6 @@ public final class RemoteImageCache: DiskCaching {
         guard let response = entry.response else { return true }
         let directives = CacheControl(response.headers["cache-control"])
         return response.isForPlainRequests && !directives.isPrivate && !directives.noStore
-            && !response.variesOn.contains("*")
     }
 
     /// Stores an entry that anybody may see. Errors are logged. An entry that turns out to be outdated after the store is removed again,

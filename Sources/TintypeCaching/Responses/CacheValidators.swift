@@ -44,10 +44,15 @@ public struct CacheValidators: Sendable, Hashable, Codable {
         return validators
     }
 
-    /// True if others have another strong entity tag, and so are those of other bytes (RFC 9110, section 8.8.3).
+    /// True if others have another entity tag, or, where there are none, another date, and so are those of other bytes (RFC 9111, section 4.3.4).
     package func isContradicted(by new: CacheValidators?) -> Bool {
-        guard let old = entityTag, let tag = new?.entityTag, !tag.hasPrefix("W/") else { return false }
-        return tag != (old.hasPrefix("W/") ? String(old.dropFirst(2)) : old)
+        guard let old = entityTag, let tag = new?.entityTag else {
+            guard entityTag == nil, new?.entityTag == nil, let lastModified else { return false }
+            return new?.lastModified.map { $0 != lastModified } ?? false
+        }
+        // Some servers mark the same tag as weak now and then.
+        func opaque(_ tag: String) -> Substring { tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...] }
+        return opaque(old) != opaque(tag)
     }
 
     /// The validators after the source said that the bytes are current: those that it doesn't repeat stay.

@@ -13,7 +13,8 @@ package struct StoredResponse: Sendable, Hashable, Codable {
     package private(set) var requestTime: Date
     /// The time when the response came, or when the source last said that it is current.
     package private(set) var responseTime: Date
-    /// The digests of the request's header fields that select the response, by lowercase names; empty for a field that was missing.
+    /// The digests of the header fields that select the response, by lowercase names; empty for a field that was missing. That of `*` is no
+    /// request's.
     private(set) var selection: [String: String] = [:]
     /// True if a request without header fields selects the response.
     package var isForPlainRequests: Bool { selection.values.allSatisfy(\.isEmpty) }
@@ -53,18 +54,18 @@ package struct StoredResponse: Sendable, Hashable, Codable {
 
     private mutating func select(_ request: SelectingFields) {
         selection = [:]
-        for name in variesOn where name != "*" { selection[name] = request.digest(of: name) }
+        for name in variesOn { selection[name] = name == "*" ? name : request.sentDigest(of: name) }
         for name in request.credentials { selection[name] = request.digest(of: name) }
     }
 
     /// The names in `Vary`, in lowercase.
-    package var variesOn: [String] {
+    private var variesOn: [String] {
         guard let vary = headers["vary"] else { return [] }
         return CacheControl.elements(of: vary).map { String(decoding: $0, as: UTF8.self).lowercased() }
     }
 
-    /// Returns true if a request selects this response: it has the same credentials, and the same values of the fields in `Vary`
-    /// (RFC 9111, section 4.1).
+    /// Returns true if a request selects this response: it has the same credentials, and the same values of the fields in `Vary`, which isn't
+    /// `*` (RFC 9111, section 4.1).
     package func isSelected(by request: SelectingFields) -> Bool {
         selection.allSatisfy { request.digest(of: $0.key) == $0.value }
             && request.credentials.allSatisfy { selection[$0] != nil }
@@ -127,25 +128,43 @@ package struct StoredResponse: Sendable, Hashable, Codable {
 package struct SelectingFields: Sendable {
     /// By lowercase names.
     private var fields: [String: String] = [:]
+    /// The values that were sent in place of those; empty for a field that wasn't sent.
+    private let sent: [String: String]
     /// The names of the fields that identify a user, as far as the request has them.
     package private(set) var credentials: [String] = []
 
     /// - Parameters:
     ///   - headers: The header fields of the request.
+    ///   - cookies: The cookies that a request for the URL gets. They aren't credentials.
+    ///   - sent: The values that a request was sent with in place of these, by lowercase names; empty for a field that wasn't sent.
     ///   - insignificant: The lowercase names of fields that don't change the answer.
     ///   - credentials: The lowercase names of fields that identify a user.
-    package init(_ headers: [String: String], ignoring insignificant: Set<String> = [], credentials: Set<String> = []) {
+    package init(
+        _ headers: [String: String], cookies: String? = nil, sent: [String: String] = [:],
+        ignoring insignificant: Set<String> = [], credentials: Set<String> = []
+    ) {
+        self.sent = sent.filter { !insignificant.contains($0.key) }
         for (name, value) in headers {
             let name = name.lowercased()
             guard !insignificant.contains(name) else { continue }
             fields[name] = value
             if credentials.contains(name) { self.credentials.append(name) }
         }
+        if let cookies, !insignificant.contains("cookie") {
+            fields["cookie"] = fields["cookie"].map { "\($0); \(cookies)" } ?? cookies
+        }
     }
 
     /// A digest of the value of a field, ignoring white space between list elements; empty without such a field.
-    func digest(of name: String) -> String {
-        guard let value = fields[name] else { return "" }
+    func digest(of name: String) -> String { Self.digest(of: name, fields[name]) }
+
+    /// The digest of the value with which a field was sent.
+    func sentDigest(of name: String) -> String {
+        Self.digest(of: name, sent[name].map { $0.isEmpty ? nil : $0 } ?? fields[name])
+    }
+
+    private static func digest(of name: String, _ value: String?) -> String {
+        guard let value else { return "" }
         var text = name + "\n"
         for element in CacheControl.elements(of: value) { text += String(decoding: element, as: UTF8.self) + "," }
         return XXH3.digest(text)

@@ -225,7 +225,7 @@ struct Transfer: Sendable {
             var answer = LoadedData.notModified(
                 url: url, validators: validators.isEmpty ? nil : validators, statusCode: statusCode)
             answer.headers = response.headers
-            if variesOnUnknownFields(response, to: request, message.fields) { answer.headers["Vary"] = "*" }
+            answer.sentFields = unknownFields(message.fields)
             return answer
         }
         // The rest of an interrupted transfer stands for all of it.
@@ -262,7 +262,7 @@ struct Transfer: Sendable {
             validators: validators.isEmpty ? nil : validators.owned(by: url, of: load.request.url),
             networkProtocol: response.networkProtocol)
         loaded.headers = response.headers
-        if variesOnUnknownFields(response, to: request, message.fields) { loaded.headers["Vary"] = "*" }
+        loaded.sentFields = unknownFields(message.fields)
         if isRest {
             loaded.headers["Content-Range"] = nil
             loaded.headers["Content-Length"] = String(data.count)
@@ -270,22 +270,15 @@ struct Transfer: Sendable {
         return loaded
     }
 
-    /// True if the response varies on a field that was sent with another value than the caches know: one of a cookie store, or of a closure.
-    ///
-    /// They know the fields of ``ImageDownloader/requestHeaders(_:for:)``. No other request may get the response without asking.
-    private func variesOnUnknownFields(
-        _ response: ResponseHead, to request: DownloadRequest, _ sent: HTTPFields
-    ) -> Bool {
-        guard let names = response.headers["Vary"], request.url == load.request.url.withoutCredentials else {
-            return false
-        }
+    /// The fields that were sent with other values than the caches know (``ImageDownloader/requestHeaders(_:for:)``), such as those of
+    /// closures, and cookies; empty for those that weren't sent.
+    private func unknownFields(_ sent: HTTPFields) -> [String: String] {
         var known = ImageDownloader.Configuration.defaultFields
         known.merge(context.downloader.requestHeaders(load.request.headers, for: load.request.url))
-        let unknown = Set((sent.all + known.all).map { $0.name.lowercased() }).filter { name in
-            name != "priority" && !RedirectPolicy.fieldsOfOneURL.contains(name) && sent[name] != known[name]
+        let names = Set((sent.all + known.all).map { $0.name.lowercased() }).subtracting(RedirectPolicy.fieldsOfOneURL)
+        return names.reduce(into: [:]) { unknown, name in
+            if name != "priority", sent[name] != known[name] { unknown[name] = sent[name] ?? "" }
         }
-        return !unknown.isEmpty
-            && names.split(separator: ",").contains { unknown.contains(String($0).trimmed.lowercased()) }
     }
 
     private func check(

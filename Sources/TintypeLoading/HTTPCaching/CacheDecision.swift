@@ -2,10 +2,8 @@ internal import FoundationEssentials
 
 /// The use that a load makes of a cached image.
 enum CacheDecision: Sendable {
-    /// The image is the result; stale if there is a reason.
-    case use(StaleReason?)
-    /// The image is the result, and the source is asked in the background.
-    case useAndRevalidate
+    /// The image is the result. If it is ``StaleReason/revalidating``, the source is asked in the background.
+    case use(Freshness)
     /// The source is asked whether the image is current.
     case revalidate
     /// The image is of no use.
@@ -22,30 +20,29 @@ extension CachePolicy {
     ///   - headers: The header fields of the request.
     ///   - network: The connection, as the program reports it. Called only if it matters.
     func decision(
-        for response: StoredResponse?, isFile: Bool, headers: [String: String], now: Date,
-        network: () -> NetworkStatus
+        for response: StoredResponse?, isFile: Bool, headers: [String: String], now: Date, network: () -> NetworkStatus
     ) -> CacheDecision {
         let freshness = response.flatMap { $0.statusCode == nil ? nil : HTTPFreshness($0, now: now) }
         switch self {
-        case .cacheFirst, .cacheOnly: return .use(nil)
+        case .cacheFirst, .cacheOnly: return .use(.cached)
         case .reload: return .fetch
         case .revalidate:
-            if freshness?.isImmutable == true { return .use(nil) }
-            return network().staleReason.map { .use($0) } ?? .revalidate
+            if freshness?.isImmutable == true { return .use(.cached) }
+            return network().staleReason.map { .use(.stale($0)) } ?? .revalidate
         case .staleWhileRevalidate:
-            if freshness?.use(for: headers) == .use { return .use(nil) }
-            return network().staleReason.map { .use($0) } ?? .useAndRevalidate
+            if freshness?.use(for: headers) == .use { return .use(.cached) }
+            return .use(.stale(network().staleReason ?? .revalidating))
         case .http:
-            guard let freshness else { return isFile ? .revalidate : .use(nil) }
+            guard let freshness else { return isFile ? .revalidate : .use(.cached) }
             let use = freshness.use(for: headers)
             switch use {
-            case .use: return .use(nil)
-            case .useStale: return .use(.allowed)
-            case .useAndRevalidate: return network().staleReason.map { .use($0) } ?? .useAndRevalidate
+            case .use: return .use(.cached)
+            case .useStale: return .use(.stale(.allowed))
+            case .useAndRevalidate: return .use(.stale(network().staleReason ?? .revalidating))
             case .revalidate, .fetch:
                 let status = network()
                 if let reason = status.staleReason, use == .revalidate, freshness.mayBeUsedWithoutSource {
-                    return .use(reason)
+                    return .use(.stale(reason))
                 }
                 if status == .offline { return .fail }
                 return use == .revalidate ? .revalidate : .fetch

@@ -18,7 +18,6 @@ struct HTTPFreshness {
 
     private let response: StoredResponse
     private let cacheControl: CacheControl
-    private let now: Date
     /// The freshness lifetime of the response, in seconds from its generation.
     let lifetime: Double
     /// The time since the response was generated or validated, in seconds; `.infinity` if the clock tells nonsense.
@@ -33,7 +32,6 @@ struct HTTPFreshness {
 
     init(_ response: StoredResponse, now: Date) {
         self.response = response
-        self.now = now
         cacheControl = CacheControl(response.headers["cache-control"])
         let responseTime = response.responseTime
         let date = response.headers["date"].flatMap { HTTPDate.date($0, now: now) } ?? responseTime
@@ -78,7 +76,7 @@ struct HTTPFreshness {
     func use(for headers: [String: String] = [:]) -> Use {
         let wanted = RequestDirectives(headers)
         guard Self.mayStore(response, for: headers) else { return .fetch }
-        guard !response.variesOn.contains("*"), !cacheControl.noCache, !wanted.noCache else { return .revalidate }
+        guard !cacheControl.noCache, !wanted.noCache else { return .revalidate }
         let lifetime = min(self.lifetime, wanted.cacheControl.maxAge ?? .infinity)
         if lifetime - age >= wanted.cacheControl.minFresh ?? 0, lifetime > age { return .use }
         guard !cacheControl.mustRevalidate, age < .infinity else { return .revalidate }

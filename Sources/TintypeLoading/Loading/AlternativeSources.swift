@@ -49,9 +49,11 @@ private struct AlternativeSources: ImageLoading {
         loader.requestHeaders(headers, for: url)
     }
 
+    func cookies(for url: URL) -> String? { loader.cookies(for: url) }
+
     /// Loads the bytes of the URL, or of the first alternative that has them.
     func load(_ request: LoadRequest) async throws(ImageError) -> LoadedData {
-        let first: ImageError
+        var first: ImageError
         do throws(ImageError) {
             return try await loader.load(request)
         } catch {
@@ -71,7 +73,10 @@ private struct AlternativeSources: ImageLoading {
                 if !shouldContinue(error) { break }
             }
         }
-        throw first.adding(others)
+        if !others.isEmpty {
+            first.reason += "; the alternatives failed too: " + others.map(\.description).joined(separator: "; ")
+        }
+        throw first
     }
 }
 
@@ -82,21 +87,10 @@ extension LoadRequest {
         request.url = url
         // Entity tags of different servers have nothing to do with each other.
         request.validators = nil
-        let isSameOrigin =
-            url.scheme == self.url.scheme && url.host() == self.url.host() && url.port == self.url.port
+        let isSameOrigin = url.scheme == self.url.scheme && url.host() == self.url.host() && url.port == self.url.port
         if !isSameOrigin {
             request.headers = headers.filter { Self.harmlessFields.contains($0.key.lowercased()) }
         }
         return request
-    }
-}
-
-extension ImageError {
-    /// The error with the errors of alternatives in its reason.
-    fileprivate func adding(_ others: [ImageError]) -> ImageError {
-        guard !others.isEmpty else { return self }
-        var error = self
-        error.reason += "; the alternatives failed too: " + others.map(\.description).joined(separator: "; ")
-        return error
     }
 }

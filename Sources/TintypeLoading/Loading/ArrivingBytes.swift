@@ -53,6 +53,8 @@ package final class ArrivingBytes: Sendable {
         }
     }
 
+    package func append(_ bytes: Data) -> Bool { bytes.withUnsafeBytes { append($0) } }
+
     /// The bytes so far, without a copy. They must not be changed.
     package var data: Data {
         state.withLock { state in
@@ -114,10 +116,4 @@ package final class ArrivingBytes: Sendable {
         state.block = block
         return true
     }
-}
-
-extension ArrivingBytes {
-    /// Appends bytes.
-    /// - Returns: false if there isn't enough memory for them.
-    package func append(_ bytes: Data) -> Bool { bytes.withUnsafeBytes { append($0) } }
 }

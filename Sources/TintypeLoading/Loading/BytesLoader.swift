@@ -27,9 +27,7 @@ struct BytesLoader: ImageLoading {
         return LoadedData(data: data, url: request.url, mimeType: mimeType)
     }
 
-    private static func bytes(
-        _ load: @Sendable () async throws -> Data, of url: URL
-    ) async throws(ImageError) -> Data {
+    private static func bytes(_ load: @Sendable () async throws -> Data, of url: URL) async throws(ImageError) -> Data {
         // The closure may compute for long, and a load starts on the thread that asks for it.
         await Task.yield()
         do { return try await load() } catch {

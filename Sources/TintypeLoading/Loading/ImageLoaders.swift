@@ -41,7 +41,12 @@ public struct ImageLoaders: ImageLoading {
     /// - Parameter request: the URL, with the parameters of the call.
     /// - Throws: ``ImageError/Code/invalidURL`` if no loader accepts such a URL, and the errors of the loader.
     public func load(_ request: LoadRequest) async throws(ImageError) -> LoadedData {
-        guard let loader = loader(for: request.url) else { throw noLoader(for: request.url) }
+        guard let loader = loader(for: request.url) else {
+            let known = schemes.isEmpty ? "" : "; there are loaders for \(schemes.joined(separator: ", "))"
+            let scheme = request.url.scheme
+            let seen = scheme.map { "no loader accepts URLs of the scheme “\($0)”" } ?? "the URL has no scheme"
+            throw ImageError(.invalidURL, stage: .load, source: request.url.shortDescription, reason: seen + known)
+        }
         return try await loader.load(request)
     }
 
@@ -60,14 +65,9 @@ public struct ImageLoaders: ImageLoading {
         loader(for: url)?.requestHeaders(headers, for: url) ?? headers
     }
 
+    public func cookies(for url: URL) -> String? { loader(for: url)?.cookies(for: url) }
+
     private func loader(for url: URL) -> (any ImageLoading)? {
         loaders.last { $0.canLoad(url) }
-    }
-
-    private func noLoader(for url: URL) -> ImageError {
-        let schemes = self.schemes
-        let known = schemes.isEmpty ? "" : "; there are loaders for \(schemes.joined(separator: ", "))"
-        let seen = url.scheme.map { "no loader accepts URLs of the scheme “\($0)”" } ?? "the URL has no scheme"
-        return ImageError(.invalidURL, stage: .load, source: url.shortDescription, reason: seen + known)
     }
 }

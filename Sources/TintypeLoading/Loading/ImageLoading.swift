@@ -69,7 +69,15 @@ public protocol ImageLoading: Sendable {
     ///   - url: the URL of the request.
     func requestHeaders(_ headers: [String: String], for url: URL) -> [String: String]
 
-    /// True if ``requestHeaders(_:for:)`` may return other fields than the request has now. The default is false.
+    /// Returns the cookies that the loader adds to a request of a URL now, as the value of a `Cookie` field. The default is none.
+    ///
+    /// They tell responses apart that vary on cookies (`Vary: Cookie`). They don't count as credentials, since servers change them with any
+    /// response.
+    /// - Parameter url: the URL of the request.
+    func cookies(for url: URL) -> String?
+
+    /// True if ``requestHeaders(_:for:)`` may return other fields than the request has now, or ``cookies(for:)`` any cookies. The default is
+    /// false.
     var addsRequestHeaders: Bool { get }
 }
 
@@ -83,6 +91,8 @@ extension ImageLoading {
     public var schemes: [String] { [] }
 
     public var addsRequestHeaders: Bool { false }
+
+    public func cookies(for url: URL) -> String? { nil }
 
     /// True, for loaders without a rule of their own, if the failure would only repeat: a missing page, an invalid URL, data that isn't an
     /// image or crashes its decoder.
@@ -234,6 +244,8 @@ public struct LoadedData: Sendable {
     public var transfer: TransferMetrics?
     /// True if the source referred to another URL, so that ``CachePolicy/http`` asks it again each time.
     package var isRedirected = false
+    /// The header fields that were sent with other values than the loader tells, by lowercase names: empty for those that weren't sent.
+    package var sentFields: [String: String] = [:]
     /// True if the image with the ``LoadRequest/validators`` is still current.
     public var isNotModified = false
     /// The image itself, of a loader that has no bytes.

@@ -47,8 +47,7 @@ public struct ImageStream: Sendable {
     ///   - expectedBytes: The number of bytes; `nil` if it is unknown.
     ///   - chunks: The bytes, such as an `AsyncStream`. A chunk is requested once the previous chunk has been taken.
     public init<Chunks: AsyncSequence & Sendable>(
-        url: URL, mimeType: String? = nil, validators: CacheValidators? = nil, expectedBytes: Int? = nil,
-        chunks: Chunks
+        url: URL, mimeType: String? = nil, validators: CacheValidators? = nil, expectedBytes: Int? = nil, chunks: Chunks
     ) where Chunks.Element == Data {
         head = LoadedData(data: Data(), url: url, mimeType: mimeType, validators: validators)
         self.expectedBytes = expectedBytes

@@ -32,9 +32,7 @@ extension URL {
 /// Names of hosts with letters of any script (IDNA 2008).
 package enum InternationalName {
     private typealias Conversion =
-        @convention(c) (
-            UnsafePointer<CChar>, UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>, CInt
-        ) -> CInt
+        @convention(c) (UnsafePointer<CChar>, UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>, CInt) -> CInt
     private typealias Release = @convention(c) (UnsafeMutableRawPointer?) -> Void
 
     /// The functions of libidn2, which is found at run time, as the C library does for `AI_IDN`: its tables are large, and most programs

@@ -43,7 +43,7 @@ private struct WrittenURL {
                 hasFragment = true
                 continue
             }
-            if byte == UInt8(ascii: "%") ? isEscape(text[index...]) : Self.legal.contains(byte) { continue }
+            if byte == UInt8(ascii: "%") ? isEscape(text[index...]) : Self.legal[Int(byte)] { continue }
             result += text[copied..<index]
             result += Self.escape(byte)
             copied = index + 1
@@ -62,7 +62,7 @@ private struct WrittenURL {
 
     /// The place of `user:password@host:port`, if any.
     private func authority(of text: Slice<UnsafeBufferPointer<UInt8>>) -> Range<Int>? {
-        let scheme = text.prefix { Self.schemeBytes.contains($0) }
+        let scheme = text.prefix { Self.schemeBytes[Int($0)] }
         var start = text.startIndex
         if !scheme.isEmpty, scheme.endIndex < text.endIndex, text[scheme.endIndex] == UInt8(ascii: ":") {
             start = scheme.endIndex + 1
@@ -74,7 +74,7 @@ private struct WrittenURL {
 
     private func isEscape(_ text: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
         let digits = text.dropFirst().prefix(2)
-        return digits.count == 2 && digits.allSatisfy(Self.hexDigits.contains)
+        return digits.count == 2 && digits.allSatisfy { Self.hexDigits[Int($0)] }
     }
 
     private static func escape(_ byte: UInt8) -> [UInt8] {
@@ -82,24 +82,16 @@ private struct WrittenURL {
         return [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
     }
 
-    private static let hexDigits = ByteSet("0123456789abcdefABCDEF")
-    private static let schemeBytes = ByteSet(letters + "0123456789+-.")
+    private static let hexDigits = table("0123456789abcdefABCDEF")
+    private static let schemeBytes = table(letters + "0123456789+-.")
     /// The characters of user info, paths, queries, and fragments (RFC 3986, sections 3.2.1 and 3.3 to 3.5), except `%`.
-    private static let legal = ByteSet(letters + "0123456789-._~!$&'()*+,;=:@/?")
+    private static let legal = table(letters + "0123456789-._~!$&'()*+,;=:@/?")
     private static let letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-}
 
-/// A set of ASCII characters.
-private struct ByteSet {
-    private var bits: (UInt64, UInt64) = (0, 0)
-
-    init(_ characters: String) {
-        for byte in characters.utf8 {
-            if byte < 64 { bits.0 |= 1 << byte } else if byte < 128 { bits.1 |= 1 << (byte - 64) }
-        }
-    }
-
-    func contains(_ byte: UInt8) -> Bool {
-        byte < 64 ? bits.0 >> byte & 1 == 1 : byte < 128 && bits.1 >> (byte - 64) & 1 == 1
+    /// A set of ASCII characters, by byte.
+    private static func table(_ characters: String) -> [Bool] {
+        var table = [Bool](repeating: false, count: 256)
+        for byte in characters.utf8 { table[Int(byte)] = true }
+        return table
     }
 }

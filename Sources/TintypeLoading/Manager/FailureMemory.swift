@@ -19,12 +19,6 @@ struct FailureMemory {
             message.body = message.body.map { Data(MD5.hexadecimal($0).utf8) }
             (self.source, self.message, self.decoding) = (source, message, decoding)
         }
-
-        private init(_ key: Key, _ decoding: Decoding) {
-            (source, message, self.decoding) = (key.source, key.message, decoding)
-        }
-
-        func with(_ decoding: Decoding) -> Key { Key(self, decoding) }
     }
 
     /// The parts of a request that decide whether bytes can be decoded.
@@ -41,7 +35,6 @@ struct FailureMemory {
             allowsPartialImage = request.decode.allowsPartialImage
             self.isHeader = isHeader
         }
-
     }
 
     private struct Failure {

@@ -16,19 +16,12 @@ extension ImageManager {
         if !request.cache.queriesData {
             let start = ContinuousClock.now
             let key = environment.key(for: request)
-            if let image = environment.memoryHit(request, key: key) {
-                var result = Self.memoryResult(image, request, key: key)
+            if let hit = environment.memoryHit(request, key: key) {
+                var result = Self.memoryResult(hit, request, key: key)
                 result.metrics.total = ContinuousClock.now - start
                 return result
             }
         }
-        try Self.checkThread(environment)
-        return try blocking {
-            await Result { () async throws(ImageError) in try await Self.result(request, environment) }
-        }.get()
-    }
-
-    private static func checkThread(_ environment: LoadEnvironment) throws(ImageError) {
         guard withUnsafeCurrentTask(body: { $0 == nil }), !environment.configuration.processing.isCurrent,
             !WorkQueue.files.isCurrent
         else {
@@ -36,5 +29,8 @@ extension ImageManager {
                 .invalidRequest, stage: .request,
                 reason: "a blocking load was called on a thread that the load itself needs; await load(_:) instead")
         }
+        return try blocking {
+            await Result { () async throws(ImageError) in try await Self.result(request, environment) }
+        }.get()
     }
 }

@@ -37,7 +37,7 @@ extension ImageManager {
         var (request, environment) = prepared(request)
         request.cachePolicy = .cacheOnly
         let key = environment.key(for: request)
-        if let image = environment.memoryHit(request, key: key) { return image }
+        if let hit = environment.memoryHit(request, key: key) { return hit.image }
         do throws(ImageError) {
             return try await Self.loaded(request, key, environment).image
         } catch {
@@ -69,11 +69,20 @@ extension ImageManager {
         let (request, environment) = prepared(request)
         try environment.check(request)
         let key = environment.key(for: request)
+        environment.noteReplacement(ofSource: key.source, \.starts)
+        defer { environment.noteReplacement(ofSource: key.source, \.ends) }
+        let now = environment.configuration.date()
+        // Nothing but the request's credentials.
+        let response = environment.storedResponse(
+            LoadedData(data: Data(), url: request.url), of: request, requestTime: now, now: now)
+        let image = response.map(image.with) ?? image
         if request.cache.store.contains(.memory) { environment.cache.storeInMemory(image, forKey: key) }
         // Those were made of the image that this one replaces.
         try await environment.removeEncoded(of: request)
-        let removals = environment.removals(replacing: key.source)
         let isOriginal = key.variant.isOriginal
+        let removals = environment.removals(ofSource: key.source)
+        var count = isOriginal ? removals.originals : removals.images
+        count.replacements = nil
         let cache = isOriginal ? environment.originals : environment.cache
         let layers = isOriginal ? request.cache.storeOriginal ?? request.cache.store : request.cache.store
         guard layers.contains(.disk), cache.disk != nil, !environment.loaders.isLocal(request.url),
@@ -82,8 +91,9 @@ extension ImageManager {
         var entry = try await environment.encodedEntry(
             image, as: data, options: request.cache.encoding, priority: WorkPriority(request.priority))
         if isOriginal, data != nil { entry.imageProperties = nil }
+        entry.response = response
         entry.limit(to: request.cache.lifetime)
-        try await cache.store(entry, forKey: key, since: isOriginal ? removals.originals : removals.images)
+        try await cache.store(entry, forKey: key, since: count)
     }
 
     /// Returns the layers that have the image of a request; not the original that it could be made of.

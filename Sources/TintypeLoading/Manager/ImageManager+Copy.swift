@@ -31,8 +31,7 @@ extension ImageManager {
         let failures = loader == nil ? self.shared.failures : Lock(FailureMemory())
         return ImageManager(
             LoadEnvironment(
-                cache: cache ?? self.cache, originals: configuration.originalCache,
-                loaders: loader.map { ImageLoaders(of: $0) } ?? current.loaders,
+                cache: cache ?? self.cache, loaders: loader.map { ImageLoaders(of: $0) } ?? current.loaders,
                 coders: coders.map { ImageCoders(of: $0) } ?? current.coders,
                 ownCoder: coders.map { OwnCoder($0) } ?? current.ownCoder, configuration: configuration,
                 shared: LoadEnvironment.SharedParts(failures: failures))

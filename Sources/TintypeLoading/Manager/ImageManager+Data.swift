@@ -1,7 +1,6 @@
 internal import FoundationEssentials
 
 extension ImageManager {
-
     /// Returns the bytes of an image, from disk or from a loader, without decoding them: to send them on, to write them to a file, or to
     /// decode them when the image is shown.
     ///

@@ -18,8 +18,8 @@ extension ImageManager {
         wanted.decode.allowsPartialImage = true
         let (request, environment) = prepared(wanted)
         let key = environment.key(for: request)
-        if !request.cache.queriesData, let image = environment.memoryHit(request, key: key) {
-            return .image(Self.memoryResult(image, request, key: key))
+        if !request.cache.queriesData, let hit = environment.memoryHit(request, key: key) {
+            return .image(Self.memoryResult(hit, request, key: key))
         }
         guard !isSuspended else { return .suspended(key) }
         let outdated = request.cachePolicy == .revalidate ? environment.memoryImage(request, key: key) : nil

@@ -9,13 +9,16 @@ extension ImageManager {
         let start = ContinuousClock.now
         let key = environment.key(for: request)
         var result: ImageResult
-        if let image = environment.memoryHit(request, key: key) {
-            result = memoryResult(image, request, key: key)
+        if let hit = environment.memoryHit(request, key: key) {
+            result = memoryResult(hit, request, key: key)
         } else {
             result = try await loaded(request, key, environment, following: priority, onUpdate: onUpdate)
         }
-        if result.source == .memory, request.cache.queriesData {
-            result.data = await environment.original(of: request, key: key)?.data
+        if result.source == .memory, request.cache.queriesData,
+            let entry = await environment.originals.disk?.entry(forKey: key.original),
+            environment.accepts(entry.response, for: request)
+        {
+            result.data = entry.data
         }
         result.metrics.total = ContinuousClock.now - start
         return result
@@ -56,7 +59,11 @@ extension ImageManager {
         }
     }
 
-    static func memoryResult(_ image: Image, _ request: ImageRequest, key: ImageKey) -> ImageResult {
-        ImageResult(image: image, source: .memory, url: request.url, key: key)
+    static func memoryResult(
+        _ hit: (image: Image, freshness: Freshness), _ request: ImageRequest, key: ImageKey
+    ) -> ImageResult {
+        var result = ImageResult(image: hit.image, source: .memory, url: request.url, key: key)
+        result.freshness = hit.freshness
+        return result
     }
 }

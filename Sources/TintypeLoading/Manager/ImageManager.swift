@@ -34,9 +34,8 @@ public final class ImageManager: Sendable {
     ) {
         self.init(
             LoadEnvironment(
-                cache: cache, originals: configuration.originalCache, loaders: ImageLoaders(of: loader),
-                coders: ImageCoders(of: coders), configuration: configuration,
-                shared: LoadEnvironment.SharedParts()))
+                cache: cache, loaders: ImageLoaders(of: loader), coders: ImageCoders(of: coders),
+                configuration: configuration, shared: LoadEnvironment.SharedParts()))
     }
 
     init(_ environment: LoadEnvironment) {
@@ -47,46 +46,40 @@ public final class ImageManager: Sendable {
     /// The parts of a load that starts now.
     var environment: LoadEnvironment { current.withLock { $0 } }
 
-    // Changes in place, such as `loaders.add(…)`, happen in turn, so that none is lost.
-
     /// The hooks, limits, and shared resources. A change affects loads that start afterwards.
     public var configuration: Configuration {
         get { environment.configuration }
-        _modify {
-            changes.lock()
-            var new = environment.configuration
-            defer {
-                change { $0.with(configuration: new) }
-                changes.unlock()
-            }
-            yield &new
-        }
+        _modify { yield &self[\.configuration, { $0.with(configuration: $1) }] }
     }
 
     /// The loaders, which may be added and removed at any time. A change affects loads that start afterwards.
     public var loaders: ImageLoaders {
         get { environment.loaders }
-        _modify {
-            changes.lock()
-            var new = environment.loaders
-            defer {
-                change { $0.with(loaders: new) }
-                removeAllFailures()
-                changes.unlock()
-            }
-            yield &new
-        }
+        _modify { yield &self[\.loaders, { $0.with(loaders: $1) }] }
     }
 
     /// The coders, which may be added and removed at any time. A change affects loads that start afterwards.
     public var coders: ImageCoders {
         get { environment.coders }
+        _modify { yield &self[\.coders, { $0.with(coders: $1) }] }
+    }
+
+    /// A part of the environment. Changes in place, such as `loaders.add(…)`, happen in turn, so that none is lost.
+    private subscript<Part>(
+        part: KeyPath<LoadEnvironment, Part>, with: (LoadEnvironment, Part) -> LoadEnvironment
+    ) -> Part {
+        get { environment[keyPath: part] }
         _modify {
             changes.lock()
-            var new = environment.coders
+            var new = environment[keyPath: part]
             defer {
-                change { $0.with(coders: new) }
-                removeAllFailures()
+                // The old environment is released without the lock.
+                _ = current.withLock { current in
+                    defer { current = with(current, new) }
+                    return current
+                }
+                // New loaders and coders may succeed.
+                if Part.self != Configuration.self { removeAllFailures() }
                 changes.unlock()
             }
             yield &new
@@ -99,15 +92,6 @@ public final class ImageManager: Sendable {
         let environment = environment
         let request = environment.prepared(request)
         return (request, environment.adopting(request))
-    }
-
-    private func change(_ make: (LoadEnvironment) -> LoadEnvironment) {
-        let old = current.withLock { current -> LoadEnvironment in
-            let old = current
-            current = make(old)
-            return old
-        }
-        _ = old  // Deallocated outside the lock.
     }
 
     // MARK: Loading
@@ -149,7 +133,7 @@ public final class ImageManager: Sendable {
     nonisolated(nonsending) public func image(for request: ImageRequest) async throws(ImageError) -> Image {
         let (request, environment) = prepared(request)
         let key = environment.key(for: request)
-        if let image = environment.memoryHit(request, key: key) { return image }
+        if let hit = environment.memoryHit(request, key: key) { return hit.image }
         return try await Self.loaded(request, key, environment).image
     }
 

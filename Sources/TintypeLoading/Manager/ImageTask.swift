@@ -65,12 +65,15 @@ public final class ImageTask: Sendable {
     init(_ request: ImageRequest, _ environment: LoadEnvironment) {
         self.request = request
         workPriority = WorkPriority(request.priority)
+        let asking = SharedWorkID.currentJob
         // It starts at once, so that loads queue in the order of their calls, and are among those that are under way.
         task = Task.immediateDetached { [workPriority, state, changes] in
-            let result = await Result { () async throws(ImageError) in
-                try await ImageManager.result(request, environment, following: workPriority) { update in
-                    state.withLock { $0.take(update) }
-                    changes.send()
+            let result = await SharedWorkID.$currentJob.withValue(asking) {
+                await Result { () async throws(ImageError) in
+                    try await ImageManager.result(request, environment, following: workPriority) { update in
+                        state.withLock { $0.take(update) }
+                        changes.send()
+                    }
                 }
             }
             state.withLock { $0.result = result }

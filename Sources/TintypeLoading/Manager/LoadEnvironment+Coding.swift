@@ -48,9 +48,7 @@ extension LoadEnvironment {
     }
 
     /// The context for reading the header of bytes of a URL.
-    func headerContext(
-        of url: URL, _ isCancelled: @escaping @Sendable () -> Bool = { false }
-    ) -> ProcessingContext {
+    func headerContext(of url: URL, _ isCancelled: @escaping @Sendable () -> Bool = { false }) -> ProcessingContext {
         var context = ProcessingContext(
             limits: configuration.limits, pool: configuration.pool, budget: configuration.budget,
             isCancelled: isCancelled)

@@ -3,11 +3,12 @@ internal import Logging
 
 /// The use of cached images as their responses allow it.
 extension LoadEnvironment {
-    /// The header fields of a request that can select a response.
-    func selectingFields(of request: ImageRequest) -> SelectingFields {
+    /// The header fields of a request that can select a response, as they are now.
+    /// - Parameter sent: The values that the loader sent in place of those.
+    private func selectingFields(of request: ImageRequest, sent: [String: String] = [:]) -> SelectingFields {
         SelectingFields(
-            loaders.requestHeaders(request.headers, for: request.url), ignoring: configuration.insignificantHeaders,
-            credentials: configuration.credentialHeaders)
+            loaders.requestHeaders(request.headers, for: request.url), cookies: loaders.cookies(for: request.url),
+            sent: sent, ignoring: configuration.insignificantHeaders, credentials: configuration.credentialHeaders)
     }
 
     /// Returns true if a cached image fits the request: its credentials, and its values of the fields in `Vary`.
@@ -26,8 +27,9 @@ extension LoadEnvironment {
             network: isFile ? { .online } : configuration.networkStatus)
     }
 
-    /// Returns true if the caches may keep an image: always, unless the request obeys HTTP in this.
+    /// Returns true if the caches may keep an image: if the same request finds it, and HTTP allows that, where the request obeys HTTP in this.
     func mayStore(_ response: StoredResponse?, for request: ImageRequest) -> Bool {
+        guard accepts(response, for: request), response?.statusCode != 206 else { return false }
         guard request.cachePolicy.obeysStorageRules || request.renewsByHTTP, let response, response.statusCode != nil
         else { return true }
         return request.method == "GET" && HTTPFreshness.mayStore(response, for: request.headers)
@@ -44,39 +46,42 @@ extension LoadEnvironment {
         return HTTPFreshness(response, now: configuration.date()).mayBeUsedWithoutSource
     }
 
-    /// The original of a request on disk; `nil` if it doesn't fit the request.
-    func original(of request: ImageRequest, key: ImageKey) async -> DiskCacheEntry? {
-        guard let entry = await originals.disk?.entry(forKey: key.original), accepts(entry.response, for: request)
-        else { return nil }
-        return entry
-    }
-
     /// The response of a transfer, as the caches keep it; `nil` if it says nothing that matters.
     func storedResponse(
-        _ loaded: LoadedData, of request: ImageRequest, with fields: SelectingFields,
-        renewing old: StoredResponse? = nil, requestTime: Date, now: Date
+        _ loaded: LoadedData, of request: ImageRequest, renewing old: StoredResponse? = nil, requestTime: Date,
+        now: Date
     ) -> StoredResponse? {
+        let fields = selectingFields(of: request, sent: loaded.sentFields)
         var headers = loaded.headers.byLowercaseName
         headers["last-modified"] = loaded.validators?.lastModified ?? headers["last-modified"]
+        var control = headers["cache-control"] ?? (loaded.isNotModified ? old?.headers["cache-control"] : nil)
         // A redirect is a separate response, which isn't stored: the freshness of the target says nothing about the redirect.
-        if loaded.isRedirected {
-            headers["cache-control"] = StoredResponse.redirectDirectives + (headers["cache-control"] ?? "")
+        if loaded.isRedirected { control = Self.directives(StoredResponse.redirectDirectives, control) }
+        // The loader has signed in, for which the caches know no user.
+        if configuration.credentialHeaders.contains(where: { loaded.sentFields[$0]?.isEmpty == false }) {
+            control = Self.directives("private, ", control)
         }
+        headers["cache-control"] = control
         if let old, loaded.isNotModified {
             return old.renewed(by: headers, request: fields, requestTime: requestTime, responseTime: now)
         }
         guard !loaded.headers.isEmpty || loaded.statusCode != nil || !fields.credentials.isEmpty else { return nil }
         let status = loaded.isNotModified ? 200 : loaded.statusCode ?? (loaded.headers.isEmpty ? nil : 200)
         return StoredResponse(
-            statusCode: status, headers: headers, request: fields,
-            requestTime: requestTime, responseTime: now)
+            statusCode: status, headers: headers, request: fields, requestTime: requestTime, responseTime: now)
     }
 
-    /// Removes the images of a URL after a request that may have changed it (RFC 9111, section 4.4).
-    func invalidate(after request: ImageRequest, _ loaded: LoadedData) async {
-        guard request.cachePolicy == .http, !["GET", "HEAD", "OPTIONS", "TRACE"].contains(request.method),
-            (200..<400).contains(loaded.statusCode ?? 200)
-        else { return }
+    /// A `Cache-Control` field with directives in front of its own.
+    private static func directives(_ directives: String, _ control: String?) -> String {
+        control?.contains(directives) == true ? control ?? "" : directives + (control ?? "")
+    }
+
+    /// Removes the images of a URL after a request that may have changed it (RFC 9111, section 4.4), whatever came of it: the answer to a
+    /// change that was made may be empty, lost, or a redirect to an error.
+    func invalidate(after request: ImageRequest) async {
+        guard request.cachePolicy == .http, !["GET", "HEAD", "OPTIONS", "TRACE"].contains(request.method) else {
+            return
+        }
         let source = request.cache.key ?? source(of: request.url)
         do throws(ImageError) {
             try await removeAll(ofSource: source)
@@ -89,8 +94,7 @@ extension LoadEnvironment {
     /// Asks the source in the background whether a cached image is current. The caches get its answer. A second call joins the first.
     /// - Parameter load: Loads what is to be renewed.
     func revalidateInBackground(
-        _ request: ImageRequest,
-        _ load: @escaping @Sendable (ImageRequest, LoadTrace) async throws(ImageError) -> Void
+        _ request: ImageRequest, _ load: @escaping @Sendable (ImageRequest, LoadTrace) async throws(ImageError) -> Void
     ) {
         var request = request
         request.renewsByHTTP = request.cachePolicy.obeysStorageRules

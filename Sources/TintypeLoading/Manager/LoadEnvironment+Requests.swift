@@ -20,9 +20,7 @@ extension LoadEnvironment {
     }
 
     /// The request as the program's processor returns it. The processor sees the defaults of the configuration in their places.
-    private func processed(
-        _ request: ImageRequest, by processor: (ImageRequest) -> ImageRequest
-    ) -> ImageRequest {
+    private func processed(_ request: ImageRequest, by processor: (ImageRequest) -> ImageRequest) -> ImageRequest {
         var filled = request
         if filled.cache.key == nil, configuration.cacheKey != nil { filled.cache.key = source(of: request) }
         var processed = processor(filled)
@@ -92,8 +90,7 @@ extension LoadEnvironment {
         } else {
             return
         }
-        throw ImageError(
-            problem.code, stage: .request, source: request.url.shortDescription, reason: problem.reason)
+        throw ImageError(problem.code, stage: .request, source: request.url.shortDescription, reason: problem.reason)
     }
 
     /// True for a token of HTTP (RFC 9110, section 5.6.2).
@@ -103,12 +100,5 @@ extension LoadEnvironment {
                 (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
                     || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || "!#$%&'*+-.^_`|~".utf8.contains(byte)
             }
-    }
-
-    func downloadKey(for request: ImageRequest) -> DownloadKey {
-        DownloadKey(
-            url: request.url, headers: loaders.requestHeaders(request.headers, for: request.url),
-            ignoring: configuration.insignificantHeaders, parts: request.box?.parts, targetSize: request.targetSize,
-            loaders: loaderGeneration)
     }
 }

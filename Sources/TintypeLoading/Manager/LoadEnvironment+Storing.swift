@@ -43,8 +43,7 @@ extension LoadEnvironment {
             whole = image
         } else {
             // A thumbnail would replace the original.
-            let options = DecodeOptions().completed(
-                fileName: request.url.fileName, mimeType: bytes.entry.mimeType)
+            let options = DecodeOptions().completed(fileName: request.url.fileName, mimeType: bytes.entry.mimeType)
             whole = try await decode(bytes.data, of: request.url, options: options, priority: WorkPriority(.low))
         }
         guard let data = try await serialized(whole, bytes.data, for: request) else { return entry }
@@ -126,13 +125,11 @@ extension LoadEnvironment {
             images: images, originals: hasOwnOriginals ? originals.removalCount(ofSource: source) : images)
     }
 
-    /// The removals so far, for a store of the program's. Loads under way don't store what it replaces.
-    func removals(replacing source: String) -> SourceRemovals {
-        cache.noteReplacement(ofSource: source)
-        if hasOwnOriginals { originals.noteReplacement(ofSource: source) }
-        var removals = removals(ofSource: source)
-        (removals.images.replacements, removals.originals.replacements) = (nil, nil)
-        return removals
+    /// Counts the start or the end of a replacement: a store of the program's, or newer bytes. Loads that started before its end don't store
+    /// what it replaces.
+    func noteReplacement(ofSource source: String, _ event: WritableKeyPath<RemovalCount.Layer, UInt32>) {
+        cache.noteReplacement(ofSource: source, event)
+        if hasOwnOriginals { originals.noteReplacement(ofSource: source, event) }
     }
 
     /// Removes every variant of a source, and its original.
@@ -155,15 +152,18 @@ extension LoadEnvironment {
 
     /// Removes every variant of a source that newer bytes replace.
     /// - Parameter removals: The removals when the newer bytes were asked for.
-    /// - Returns: The removals including this one, passed to the stores of the newer bytes; `nil` if there was another meanwhile, so
-    ///   that the caches have neither the old image nor the new.
+    /// - Returns: The removals including this one, passed to the stores of the newer bytes; `nil` if there was another removal meanwhile, so
+    ///   that the caches have neither the old image nor the new, or another replacement, which stays.
     func replaceVariants(ofSource source: String, since removals: SourceRemovals) async -> SourceRemovals? {
+        guard self.removals(ofSource: source).hasSameReplacements(as: removals) else { return nil }
+        noteReplacement(ofSource: source, \.starts)
         do throws(ImageError) {
             try await removeAll(ofSource: source)
         } catch {
             configuration.logger.warning(
                 "couldn't remove the outdated variants of \(URLDescription.redacted(source)): \(error.reason)")
         }
+        noteReplacement(ofSource: source, \.ends)
         let now = self.removals(ofSource: source)
         return now.isOne(after: removals) ? now : nil
     }

@@ -34,20 +34,14 @@ final class LoadEnvironment: Sendable {
     let keepsPlainRequests: Bool
 
     init(
-        cache: ImageCache, originals: ImageCache? = nil, loaders: ImageLoaders, coders: ImageCoders,
-        ownCoder: OwnCoder? = nil, configuration: ImageManager.Configuration, shared: SharedParts, generation: Int = 0,
-        loaderGeneration: Int = 0
+        cache: ImageCache, loaders: ImageLoaders, coders: ImageCoders, ownCoder: OwnCoder? = nil,
+        configuration: ImageManager.Configuration, shared: SharedParts, generation: Int = 0, loaderGeneration: Int = 0
     ) {
-        self.cache = cache
-        self.originals = originals ?? cache
-        hasOwnOriginals = originals.map { $0 as AnyObject !== cache as AnyObject } ?? false
-        self.loaders = loaders
-        self.coders = coders
-        self.ownCoder = ownCoder
-        self.configuration = configuration
-        self.shared = shared
-        self.generation = generation
-        self.loaderGeneration = loaderGeneration
+        (self.cache, self.loaders, self.coders, self.ownCoder) = (cache, loaders, coders, ownCoder)
+        (self.configuration, self.shared) = (configuration, shared)
+        (self.generation, self.loaderGeneration) = (generation, loaderGeneration)
+        originals = configuration.originalCache ?? cache
+        hasOwnOriginals = originals !== cache
         keepsPlainRequests =
             configuration.optionsProcessor == nil && configuration.transformer == nil
             && configuration.cachePolicy == .cacheFirst && ownCoder == nil
@@ -57,11 +51,9 @@ final class LoadEnvironment: Sendable {
     func with(
         loaders: ImageLoaders? = nil, coders: ImageCoders? = nil, configuration: ImageManager.Configuration? = nil
     ) -> LoadEnvironment {
-        let configuration = configuration ?? self.configuration
-        return LoadEnvironment(
-            cache: cache, originals: configuration.originalCache, loaders: loaders ?? self.loaders,
-            coders: coders ?? self.coders, ownCoder: ownCoder, configuration: configuration, shared: shared,
-            generation: generation + 1,
+        LoadEnvironment(
+            cache: cache, loaders: loaders ?? self.loaders, coders: coders ?? self.coders, ownCoder: ownCoder,
+            configuration: configuration ?? self.configuration, shared: shared, generation: generation + 1,
             loaderGeneration: loaderGeneration + (loaders == nil ? 0 : 1))
     }
 
@@ -69,9 +61,8 @@ final class LoadEnvironment: Sendable {
     func adopting(_ request: ImageRequest) -> LoadEnvironment {
         guard let bytes = request.box?.parts.bytes else { return self }
         return LoadEnvironment(
-            cache: cache, originals: hasOwnOriginals ? originals : nil, loaders: ImageLoaders([bytes]), coders: coders,
-            ownCoder: ownCoder, configuration: configuration, shared: shared, generation: generation,
-            loaderGeneration: loaderGeneration)
+            cache: cache, loaders: ImageLoaders([bytes]), coders: coders, ownCoder: ownCoder,
+            configuration: configuration, shared: shared, generation: generation, loaderGeneration: loaderGeneration)
     }
 
     // MARK: Layers
@@ -115,15 +106,18 @@ final class LoadEnvironment: Sendable {
     // MARK: Memory
 
     /// Returns the image of a prepared request from memory, if the request allows that, and counts the lookup and the load.
-    func memoryHit(_ request: ImageRequest, key: ImageKey) -> Image? {
+    func memoryHit(_ request: ImageRequest, key: ImageKey) -> (image: Image, freshness: Freshness)? {
         guard request.cache.query.contains(.memory), request.cachePolicy != .reload,
             let image = memoryImage(request, key: key)
         else { return nil }
+        var freshness = Freshness.cached
         if !request.cachePolicy.ignoresAge {
-            guard case .use(nil) = decision(for: image.response, of: request) else { return nil }
+            guard case .use(let present) = decision(for: image.response, of: request) else { return nil }
+            freshness = present
+            if case .stale(.revalidating) = freshness { revalidateInBackground(request) }
         }
         countMemoryHit()
-        return image
+        return (image, freshness)
     }
 
     /// Returns the image in memory that fits a prepared request. For a request for the first frame alone that may also be the first

@@ -34,8 +34,7 @@ extension LoadEnvironment {
             if metrics.isShared { statistics.shared += 1 }
         }
         let time = ContinuousClock.now - trace.start
-        configuration.meters?.record(
-            LoadMeters.LoadResult(source), after: time, isShared: metrics.isShared)
+        configuration.meters?.record(LoadMeters.LoadResult(source), after: time, isShared: metrics.isShared)
         configuration.logger.debug(
             "The load succeeded",
             metadata: [
@@ -93,7 +92,8 @@ extension LoadEnvironment {
             span?.end()
         case .failure(let error):
             configuration.logger.debug(
-                stage.failureMessage, metadata: stage.metadata(trace, time).merging(["error": "\(error)"]) { $1 })
+                "A stage of the load failed",
+                metadata: stage.metadata(trace, time).merging(["error": "\(error)"]) { $1 })
             span?.end(with: error)
         }
         return (try result.get(), time)
@@ -146,8 +146,6 @@ extension LoadStage {
         case .store: "The disk cache stored the image"
         }
     }
-
-    fileprivate var failureMessage: Logger.Message { "A stage of the load failed" }
 
     fileprivate func metadata(_ trace: LoadTrace, _ time: StageTime) -> Logger.Metadata {
         [

@@ -9,10 +9,8 @@ public struct StageTime: Sendable, Hashable {
     /// The number of the load that carried out the stage; `nil` if none had to.
     var load: Int?
 
-    init() {}
-
     /// - Parameter queued: The sum of the waits. If some of them overlapped, it can be larger than `total`, and counts as that.
-    init(total: Duration, queued: Duration, load: Int? = nil) {
+    init(total: Duration = .zero, queued: Duration = .zero, load: Int? = nil) {
         self.queued = min(queued, total)
         running = total - self.queued
         self.load = load

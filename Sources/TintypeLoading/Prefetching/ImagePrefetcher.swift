@@ -13,7 +13,8 @@ public import FoundationEssentials
 ///
 /// Only a few loads run at a time, with a low priority: a load for the screen starts before all prefetches that wait. A display that asks for
 /// an image that is being prefetched joins the prefetch, which then has its priority; any other load shares the download. A new prefetch leaves earlier
-/// ones as they are. Prefetches go on when the prefetcher is released; ``cancelAll()`` and ``ImagePrefetch/cancel()`` end them.
+/// ones as they are. Prefetches go on when the prefetcher is released, unless it is paused; ``cancelAll()`` and ``ImagePrefetch/cancel()`` end
+/// them.
 public final class ImagePrefetcher: Sendable {
     /// The limits of a prefetcher. A change affects loads that start afterwards.
     public struct Configuration: Sendable {
@@ -49,6 +50,11 @@ public final class ImagePrefetcher: Sendable {
         if let pressure { core.observe(pressure) }
     }
 
+    deinit {
+        // Nobody can resume them.
+        if isPaused { cancelAll() }
+    }
+
     /// The limits, which can be changed at any time.
     public var configuration: Configuration {
         get { core.configuration }
@@ -74,7 +80,7 @@ public final class ImagePrefetcher: Sendable {
     public func prefetch(_ requests: [ImageRequest]) -> ImagePrefetch { core.begin(requests) }
 
     /// Ends all prefetches. Their images count as canceled, except those that had ended.
-    public func cancelAll() { core.cancelAll() }
+    public func cancelAll() { core.cancel(nil, in: nil) }
 
     /// Ends the prefetching of a URL, in all prefetches.
     /// - Parameter url: the URL.

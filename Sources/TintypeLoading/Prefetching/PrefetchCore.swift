@@ -175,9 +175,7 @@ final class PrefetchCore: Sendable {
     }
 
     private func loadData(_ request: ImageRequest) async throws(ImageError) -> Outcome {
-        let environment: LoadEnvironment
-        var prepared: ImageRequest
-        (prepared, environment) = manager.prepared(request)
+        var (prepared, environment) = manager.prepared(request)
         guard environment.originals.disk != nil else {
             throw ImageError(
                 .cacheUnavailable, stage: .cache, source: request.url.shortDescription,
@@ -201,10 +199,6 @@ final class PrefetchCore: Sendable {
             return Self.add(&state, outcome, 1, to: load.batch)
         }
         if let changed { publish([changed]) }
-    }
-
-    func cancelAll() {
-        for id in state.withLock({ Array($0.batches.keys) }) { cancel(nil, in: id) }
     }
 
     /// Cancels loads, and ends requests that wait.

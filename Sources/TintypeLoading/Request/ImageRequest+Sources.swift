@@ -44,9 +44,7 @@ extension ImageRequest {
     ///   - mimeType: The media type of the bytes, if it is known.
     ///   - load: Returns the encoded image. Its task is canceled when no caller waits for the image any longer. An error that isn't an
     ///     ``ImageError`` becomes the ``ImageError/underlying`` error of ``ImageError/Code/connectionFailed``.
-    public init(
-        identifier: String, mimeType: String? = nil, load: @escaping @Sendable () async throws -> Data
-    ) {
+    public init(identifier: String, mimeType: String? = nil, load: @escaping @Sendable () async throws -> Data) {
         self.init(identifier: identifier, loader: BytesLoader(source: .closure(load), mimeType: mimeType))
     }
 

@@ -19,27 +19,17 @@ struct DownloadKey: Hashable, Sendable {
         var hooks: String?
     }
 
-    /// - Parameters:
-    ///   - insignificant: The lowercase names of header fields that don't change the answer.
-    ///   - request: The parts of the request that few have.
-    ///   - targetSize: The size that the loader is told.
-    ///   - loaders: The generation of the manager's loaders: a load doesn't join a transfer of loaders that were replaced before.
-    init(
-        url: URL, headers: [String: String], ignoring insignificant: Set<String> = [], parts: RequestParts? = nil,
-        targetSize: PixelSize? = nil, loaders: Int = 0
-    ) {
-        self.loaders = loaders
-        self.url = url.absoluteString
+    /// The transfer of a request: a load doesn't join a transfer of loaders that were replaced before.
+    init(_ request: ImageRequest, _ environment: LoadEnvironment) {
+        (url, loaders) = (request.url.absoluteString, environment.loaderGeneration)
         var message = Message()
-        for (name, value) in headers {
+        for (name, value) in environment.loaders.requestHeaders(request.headers, for: request.url) {
             let name = name.lowercased()
-            if !insignificant.contains(name) { message.headers[name] = value }
+            if !environment.configuration.insignificantHeaders.contains(name) { message.headers[name] = value }
         }
-        if let parts {
-            message.method = parts.method
-            message.body = parts.body
-            message.targetSize = targetSize
-            message.hooks = parts.hooks?.identifier
+        if let parts = request.box?.parts {
+            (message.method, message.body) = (parts.method, parts.body)
+            (message.targetSize, message.hooks) = (request.targetSize, parts.hooks?.identifier)
         }
         self.message = message
     }

@@ -5,30 +5,25 @@
 struct ImageLoadKey: Hashable, Sendable {
     /// The image, with everything that changes its pixels.
     var image: ImageKey
+    /// The fetch that the load needs.
+    var fetch: FetchKey
     /// True if a part of a file that ends too early will do. Whole images are the same either way, and so are their keys.
     ///
     /// Part of the identity though a load and a display that share an image decode it twice: a coder that allows a part also plays animations
     /// past damaged frames, reads other files than one that doesn't, and its failures are others.
     var allowsPartialImage: Bool
-    var download: DownloadKey
     /// The generation of the environment: a load keeps to the configuration and the coders as they are when it starts.
     var generation: Int
-    var policy: CachePolicy
-    var queriesDisk: Bool
     /// True if the disk is asked for the finished variant.
     var queriesVariant: Bool
     /// True if the disk is asked for larger thumbnails.
     var queriesOtherVariants: Bool
-    /// True if bytes that were asked for before the load started are too old.
-    var isReload: Bool
     /// True for a load that refreshes, so that its new bytes remove the old variants.
     var replacesVariants: Bool
     /// True if the source's ban on storing is obeyed, though the policy doesn't say so.
     var renewsByHTTP: Bool
     /// True if memory is asked for the image before its transformer, or stores it.
     var usesOriginalInMemory: Bool
-    var retriesFailed: Bool
-    var removals: SourceRemovals
     var product = Product.image
 
     /// The product of a load, made of the bytes of its fetch.
@@ -38,13 +33,6 @@ struct ImageLoadKey: Hashable, Sendable {
         case bytes(formatHint: ImageFormat?)
         /// The image in a format of the caller's choice, which is part of the key of the image.
         case encoded
-    }
-
-    /// The fetch that the load needs.
-    var fetch: FetchKey {
-        FetchKey(
-            original: image.original, download: download, policy: policy, queriesDisk: queriesDisk, isReload: isReload,
-            retriesFailed: retriesFailed, removals: removals)
     }
 
     func hash(into hasher: inout Hasher) {

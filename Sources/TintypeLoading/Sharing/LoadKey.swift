@@ -64,6 +64,11 @@ struct FetchKey: Hashable, Sendable {
     /// The way of decoding that failed a short while ago.
     var failedDecoding: FailureMemory.Decoding?
 
+    /// The failure of its transfer, or of decoding its bytes in a way.
+    func failure(_ decoding: FailureMemory.Decoding? = nil) -> FailureMemory.Key {
+        FailureMemory.Key(source: original.source, message: download.message, decoding: decoding)
+    }
+
     func hash(into hasher: inout Hasher) {
         // The rest seldom differs between fetches of the same URL, and would have to be hashed anew each time.
         hasher.combine(original)
@@ -76,15 +81,12 @@ struct SourceRemovals: Hashable, Sendable {
     var images: RemovalCount
     var originals: RemovalCount
 
-    /// True if a single removal happened since, and it was from all layers of both caches. The program has stored nothing meanwhile.
-    func isOne(after old: SourceRemovals) -> Bool {
-        func isOne(_ new: RemovalCount.Layer, _ old: RemovalCount.Layer) -> Bool {
-            new.starts == new.ends && old.starts == old.ends && new.starts == old.starts &+ 1
-        }
-        return isOne(images.memory, old.images.memory) && isOne(images.disk, old.images.disk)
-            && isOne(originals.memory, old.originals.memory) && isOne(originals.disk, old.originals.disk)
-            && images.replacements == old.images.replacements && originals.replacements == old.originals.replacements
+    func hasSameReplacements(as old: SourceRemovals) -> Bool {
+        images.replacements == old.images.replacements && originals.replacements == old.originals.replacements
     }
+
+    /// True if a single removal happened since, from all layers of both caches, as part of a single replacement.
+    func isOne(after old: SourceRemovals) -> Bool { images.isOne(after: old.images) && originals.isOne(after: old.originals) }
 }
 
 extension ImageError {

@@ -92,7 +92,11 @@ struct SharedWorkState<Key: Hashable & Sendable>: Hashable, Sendable {
         effects.ended.append(id)
         jobs.change(waiter.job) { _ = $0.waiters.remove(id) }
         change(waiter.job, from: waiter.wishes, to: nil, &effects)
-        removeIfUnused(waiter.job, &effects)
+        guard let job = jobs[waiter.job], job.waiters.isEmpty else { return }
+        if table[job.key] == waiter.job { table[job.key] = nil }
+        jobs[waiter.job] = nil
+        effects.removedJobs.append(waiter.job)
+        if let need = job.need { leave(need, &effects) }
     }
 
     mutating func setWishes(of id: ID, to wishes: LoadWishes, _ effects: inout Effects) {
@@ -136,13 +140,5 @@ struct SharedWorkState<Key: Hashable & Sendable>: Hashable, Sendable {
             if waiters[waiter]?.isCaller == true { leave(waiter, &effects) } else { effects.ended.append(waiter) }
         }
         return true
-    }
-
-    private mutating func removeIfUnused(_ id: ID, _ effects: inout Effects) {
-        guard let job = jobs[id], job.waiters.isEmpty else { return }
-        if table[job.key] == id { table[job.key] = nil }
-        jobs[id] = nil
-        effects.removedJobs.append(id)
-        if let need = job.need { leave(need, &effects) }
     }
 }

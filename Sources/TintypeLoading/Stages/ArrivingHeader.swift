@@ -38,9 +38,7 @@ final class ArrivingHeader: Sendable {
         return known
     }
 
-    private func next(
-        _ data: inout Data, _ wanted: Int, _ progress: LoadProgress, _ bytes: ArrivingBytes?
-    ) -> State {
+    private func next(_ data: inout Data, _ wanted: Int, _ progress: LoadProgress, _ bytes: ArrivingBytes?) -> State {
         let chunk = bytes?.copy(data.count..<max(data.count, progress.receivedBytes)) ?? progress.chunk
         guard !chunk.isEmpty else { return .collecting(data, until: wanted) }
         let isAtOnce = data.isEmpty && progress.receivedBytes == progress.expectedBytes

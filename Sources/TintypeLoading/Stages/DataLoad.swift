@@ -8,9 +8,7 @@ struct DataLoad: Sendable {
     private let trace: LoadTrace
 
     init(_ request: ImageRequest, environment: LoadEnvironment, trace: LoadTrace) {
-        self.request = request
-        self.trace = trace
-        self.environment = environment
+        (self.request, self.environment, self.trace) = (request, environment, trace)
         var plain = request
         plain.transformer = nil
         let source = ImageKey(source: environment.source(of: request))
@@ -53,17 +51,11 @@ struct DataLoad: Sendable {
             let (info, time) = try await environment.observe(.decode, of: trace) { () throws(ImageError) in
                 try await environment.info(of: data, of: request.url, formatHint: hint, priority: job.priority)
             }
-            return Header(info: info, time: time, encoded: encoded)
+            return DataOutput(bytes: bytes, encoded: encoded, info: info, time: time)
         }
-        return DataOutput(
-            bytes: result.bytes, encoded: result.value.encoded, info: result.value.info, freshness: result.freshness,
-            time: result.value.time)
-    }
-
-    private struct Header: Sendable {
-        var info: ImageInfo
-        var time: StageTime
-        var encoded: DiskCacheEntry?
+        var output = result.value
+        output.freshness = result.freshness
+        return output
     }
 
     func store(_ output: DataOutput, _ wishes: LoadWishes) async {
@@ -83,7 +75,7 @@ struct DataOutput: Sendable {
     /// The bytes that a coder made of the image of a loader that has none.
     var encoded: DiskCacheEntry?
     var info: ImageInfo
-    var freshness: Freshness
+    var freshness = Freshness.cached
     /// The time that reading the header took.
     var time: StageTime
     let stores = OutputStores()

@@ -38,7 +38,15 @@ struct EncodedLoad: Sendable {
         let value = try await environment.shared.work.value(.image(key), wishes, .encoded(self))
         guard case .encoded(let output) = value else { throw .cancelled }  // Never: the key says so.
         try environment.check(isAnimated: output.info.isAnimated, of: request)
-        return try await result(output)
+        var metrics = output.made?.metrics(of: load.trace) ?? ImageMetrics(of: load.trace, nil)
+        if output.made == nil { metrics.disk = output.diskTime.asPart(of: load.trace.id) }
+        metrics.encode = output.encodeTime.asPart(of: load.trace.id)
+        metrics.bytes = output.entry.data.count
+        return EncodedImage(
+            data: output.entry.data, info: output.info, source: output.source, freshness: output.freshness,
+            url: request.url, key: key.image, mimeType: format.mimeType, metrics: metrics,
+            storeError: request.cache.waitsForStore ? try await output.writes.firstError : nil,
+            response: output.entry.response)
     }
 
     func run(_ job: LoadWork.Job) async throws(ImageError) -> EncodedOutput {
@@ -96,7 +104,7 @@ struct EncodedLoad: Sendable {
             return EncodedOutput(entry: entry, info: info, source: .disk, freshness: .cached, diskTime: time)
         } catch {
             guard !error.isCancellation else { throw error }
-            if EntryCoder.shouldDiscardEntry(after: error) { await environment.cache.discard(key.image) }
+            if EntryCoder.shouldDiscardEntry(after: error) { await environment.cache.discard(key.image, since: key.fetch.removals.images) }
             return nil
         }
     }
@@ -110,22 +118,10 @@ struct EncodedLoad: Sendable {
             made.bytes != nil || !environment.isFile(request.url)
         else { return }
         let write = await environment.write(
-            key.image, to: environment.cache, since: (made.bytes?.removals ?? key.removals).images, of: load.key.fetch,
+            key.image, to: environment.cache, since: (made.bytes?.removals ?? key.fetch.removals).images, of: key.fetch,
             bytes: output.entry.data.count, lifetime: wishes.lifetime, load.trace
         ) { () throws(ImageError) in output.entry }
         output.stores.add(write)
-    }
-
-    private func result(_ output: EncodedOutput) async throws(ImageError) -> EncodedImage {
-        var metrics = output.made?.metrics(of: load.trace) ?? ImageMetrics(of: load.trace, nil)
-        if output.made == nil { metrics.disk = output.diskTime.asPart(of: load.trace.id) }
-        metrics.encode = output.encodeTime.asPart(of: load.trace.id)
-        metrics.bytes = output.entry.data.count
-        return EncodedImage(
-            data: output.entry.data, info: output.info, source: output.source, freshness: output.freshness,
-            url: request.url, key: key.image, mimeType: format.mimeType, metrics: metrics,
-            storeError: request.cache.waitsForStore ? try await output.writes.firstError : nil,
-            response: output.entry.response)
     }
 }
 

@@ -24,7 +24,7 @@ extension ImageLoad {
     func store(_ output: PipelineOutput, _ wishes: LoadWishes) async {
         guard output.source != .memory || !output.isStored, mayKeep(output) else { return }
         let cache = environment.cache
-        let removals = output.bytes?.removals ?? key.removals
+        let removals = output.bytes?.removals ?? key.fetch.removals
         if wishes.layers.contains(.imageInMemory) {
             cache.storeInMemory(output.image, forKey: key.image, since: removals.images)
         }

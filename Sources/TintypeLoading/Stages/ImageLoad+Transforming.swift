@@ -36,8 +36,7 @@ extension ImageLoad {
         _ plain: ImageRequest, _ job: LoadWork.Job, showsUnchanged: Bool, since removals: SourceRemovals? = nil
     ) async throws(ImageError) -> PipelineOutput {
         let load = ImageLoad(
-            plain, key: environment.key(for: plain), environment: environment, trace: trace, for: self,
-            since: removals)
+            plain, key: environment.key(for: plain), environment: environment, trace: trace, for: self, since: removals)
         let previews = NewestWork<LoadUpdate> { [self] update in
             // A preview that cannot be transformed is left out; the image itself will tell why.
             switch update {

@@ -18,18 +18,14 @@ extension ImageLoad {
     func freshness(of variant: DiskCacheEntry, revalidate: () -> Void) -> Freshness? {
         // A file's image is known to be current.
         guard !environment.isFile(request.url) else { return .cached }
-        switch environment.decision(for: variant.response, of: request) {
-        case .use(let reason): return reason.map { .stale($0) } ?? .cached
-        case .useAndRevalidate:
-            revalidate()
-            return .stale(.revalidating)
-        case .revalidate, .fetch, .fail: return nil
-        }
+        guard case .use(let freshness) = environment.decision(for: variant.response, of: request) else { return nil }
+        if case .stale(.revalidating) = freshness { revalidate() }
+        return freshness
     }
 
     /// A thumbnail that is made of a larger one, where the disk has lost the original; `nil` if there is none.
     func imageOfLargerVariant(_ job: LoadWork.Job) async throws(ImageError) -> SourceLoad.Result<Decoded>? {
-        guard key.policy.ignoresAge, key.queriesOtherVariants, environment.ownCoder == nil,
+        guard key.fetch.policy.ignoresAge, key.queriesOtherVariants, environment.ownCoder == nil,
             let box = request.thumbnailSize, !box.isEmpty
         else { return nil }
         let source = key.image.source
@@ -38,8 +34,8 @@ extension ImageLoad {
         let stored = await environment.cache.disk?.variants(ofSource: source) ?? []
         let larger = stored.filter { wanted.canBeMade(of: $0) }
         guard !larger.isEmpty else { return nil }
-        let original = ImageKey(source: source)
-        if key.queriesDisk, await environment.originals.contains(original, in: .disk).contains(.disk) { return nil }
+        let (fetch, originals) = (key.fetch, environment.originals)
+        if fetch.queriesDisk, await originals.contains(fetch.original, in: .disk).contains(.disk) { return nil }
         for variant in larger.sorted(by: { area($0) < area($1) }) {
             let key = ImageKey(source: source, variant: variant)
             if let (bytes, decoded) = try await self.variant(key, options(), job) {
@@ -61,14 +57,14 @@ extension ImageLoad {
     private func variant(
         _ key: ImageKey, _ thumbnail: DecodeOptions?, _ job: LoadWork.Job
     ) async throws(ImageError) -> (SourceBytes, Decoded)? {
-        let (entry, time) = await environment.entry(
-            for: key, in: environment.cache, of: trace, priority: job.priority)
+        let (entry, time) = await environment.entry(for: key, in: environment.cache, of: trace, priority: job.priority)
         guard let entry, environment.accepts(entry.response, for: request), await isCurrent(entry) else { return nil }
         let bytes = SourceBytes(
             entry, source: .disk, isVariant: true, diskTime: time,
             reservation: environment.reservation(bytes: entry.data.count))
         var options = thumbnail ?? DecodeOptions()
         options.formatHint = nil  // The same identity as the original's.
+        options.page = 0  // It has no others.
         options.scale = self.options().scale
         options.decodeToHDR = request.decode.decodeToHDR
         options.keepsColorSpace = request.decode.keepsColorSpace
@@ -93,7 +89,7 @@ extension ImageLoad {
             if EntryCoder.shouldDiscardEntry(after: error) {
                 environment.configuration.logger.warning(
                     "discarded a cached variant that doesn't decode: \(key): \(error.reason)")
-                await environment.cache.discard(key)
+                await environment.cache.discard(key, since: self.key.fetch.removals.images)
             }
             return nil
         }

@@ -27,27 +27,26 @@ final class ImageLoad: Sendable {
         self.environment = environment
         let policy = request.cachePolicy
         let queriesVariants = environment.queriesVariants(request)
-        let isReload = transformed?.key.isReload ?? request.isReload
+        let isReload = transformed?.key.fetch.isReload ?? request.isReload
         queriesMemory = request.cache.query.contains(.memory) && policy != .reload
+        let fetch = FetchKey(
+            original: key.original, download: DownloadKey(request, environment), policy: policy,
+            queriesDisk: environment.queriesDisk(request), isReload: isReload, retriesFailed: request.retriesFailed,
+            removals: removals ?? transformed?.key.fetch.removals ?? environment.removals(ofSource: key.source))
         self.key = ImageLoadKey(
-            image: key, allowsPartialImage: request.decode.allowsPartialImage,
-            download: environment.downloadKey(for: request), generation: environment.generation, policy: policy,
-            queriesDisk: environment.queriesDisk(request),
+            image: key, fetch: fetch, allowsPartialImage: request.decode.allowsPartialImage,
+            generation: environment.generation,
             queriesVariant: queriesVariants && !key.variant.isOriginal && policy != .revalidate
                 && environment.mayStoreVariant(request),
             queriesOtherVariants: queriesVariants && !environment.loaders.isLocal(request.url),
-            isReload: isReload,
             replacesVariants: callersRequest.storesAnything && (policy.asksSource || isReload),
             renewsByHTTP: request.renewsByHTTP,
-            usesOriginalInMemory: request.transformer != nil && request.usesOriginalInMemory,
-            retriesFailed: request.retriesFailed,
-            removals: removals ?? transformed?.key.removals ?? environment.removals(ofSource: key.source))
+            usesOriginalInMemory: request.transformer != nil && request.usesOriginalInMemory)
     }
 
     /// The output of the load, which starts unless it is under way.
     func output(
-        _ wishes: LoadWishes, following priority: WorkPriority? = nil,
-        onUpdate: (@Sendable (LoadUpdate) -> Void)? = nil
+        _ wishes: LoadWishes, following priority: WorkPriority? = nil, onUpdate: (@Sendable (LoadUpdate) -> Void)? = nil
     ) async throws(ImageError) -> PipelineOutput {
         try Self.output(
             await environment.shared.work.value(
@@ -69,24 +68,19 @@ final class ImageLoad: Sendable {
     func run(_ job: LoadWork.Job) async throws(ImageError) -> PipelineOutput {
         // Another load may have stored it since the caller looked.
         if queriesMemory, environment.cache.memory.contains(key.image),
-            let image = environment.memoryImage(request, key: key.image)
+            let image = environment.memoryImage(request, key: key.image),
+            case .use(let freshness) = environment.decision(for: image.response, of: request)
         {
-            switch environment.decision(for: image.response, of: request) {
-            case .use(let reason):
-                return memoryOutput(image, reason.map { .stale($0) } ?? .cached)
-            case .useAndRevalidate:
-                environment.revalidateInBackground(callersRequest)
-                return memoryOutput(image, .stale(.revalidating))
-            case .revalidate, .fetch, .fail: break
-            }
+            if case .stale(.revalidating) = freshness { environment.revalidateInBackground(callersRequest) }
+            return memoryOutput(image, freshness)
         }
         do throws(ImageError) {
             if let stored = try await storedVariant(job) { return stored }
             return try await request.transformer == nil ? makeDecoded(job) : makeTransformed(job)
         } catch {
             // If revalidating fails, the image in memory remains.
-            guard key.policy == .revalidate || (key.policy == .http && queriesMemory), !error.isCancellation,
-                let image = environment.ownMemoryImage(request, key: key.image),
+            guard key.fetch.policy == .revalidate || (key.fetch.policy == .http && queriesMemory),
+                !error.isCancellation, let image = environment.ownMemoryImage(request, key: key.image),
                 environment.mayUse(image.response, after: error, of: request)
             else { throw error }
             return memoryOutput(image, .stale(.failed(error)))
@@ -109,8 +103,7 @@ final class ImageLoad: Sendable {
         let previews = LoadPreviews(self, job)
         let source = SourceLoad(
             environment, request, key: key.fetch, decoding: .init(request, by: environment.ownCoder),
-            for: callersRequest,
-            trace: trace)
+            for: callersRequest, trace: trace)
         let result: SourceLoad.Result<Decoded>
         do throws(ImageError) {
             result = try await source.value(for: job) {
@@ -138,8 +131,8 @@ final class ImageLoad: Sendable {
     }
 
     /// The image of the bytes of the source, if possible the one that the previews have made.
-    private func decoded(
-        _ bytes: SourceBytes, _ job: LoadWork.Job, after previews: LoadPreviews
+    func decoded(
+        _ bytes: SourceBytes, _ job: LoadWork.Job, after previews: LoadPreviews? = nil
     ) async throws(ImageError) -> Decoded {
         if let image = bytes.image {
             let options = options()
@@ -148,22 +141,9 @@ final class ImageLoad: Sendable {
             }
             return Decoded(image: made, time: time)
         }
-        let (outdated, decoding) = await previews.decoded(of: bytes)
+        let (outdated, decoding) = await previews?.decoded(of: bytes) ?? (nil, nil)
         if let outdated { return outdated }
-        return try await decoded(bytes, job, progressive: decoding)
-    }
-
-    /// Decodes the bytes of the source.
-    func decoded(
-        _ bytes: SourceBytes, _ job: LoadWork.Job, progressive: ProgressiveDecoding? = nil
-    ) async throws(ImageError) -> Decoded {
-        try await decode(
-            bytes.data, options(mimeType: bytes.entry.mimeType), job, progressive: progressive)
-    }
-
-    /// A decoder of bytes that arrive; `nil` if the coder has none.
-    func makeProgressiveDecoding() -> ProgressiveDecoding? {
-        ProgressiveDecoding(environment.entryCoder(of: request.url), options: options(), environment.configuration)
+        return try await decode(bytes.data, options(mimeType: bytes.entry.mimeType), job, progressive: decoding)
     }
 
     /// An image, with the time that its decode took.
@@ -173,8 +153,7 @@ final class ImageLoad: Sendable {
     }
 
     func decode(
-        _ data: Data, _ options: DecodeOptions, _ job: LoadWork.Job,
-        progressive: ProgressiveDecoding? = nil
+        _ data: Data, _ options: DecodeOptions, _ job: LoadWork.Job, progressive: ProgressiveDecoding? = nil
     ) async throws(ImageError) -> Decoded {
         let (image, time) = try await environment.observe(.decode, of: trace) { image in
             ["size": "\(image.size)", "format": "\(image.format?.rawValue ?? "")"]

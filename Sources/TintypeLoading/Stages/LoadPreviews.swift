@@ -8,7 +8,6 @@ struct LoadPreviews: Sendable {
         var arriving: ArrivingData?
         /// The decoder of arriving bytes, once a caller has asked for a preview.
         var decoding: ProgressiveDecoding?
-        var hasNoDecoding = false
         /// The cached bytes that were shown, with their image.
         var outdated: (bytes: SourceBytes, image: ImageLoad.Decoded)?
         /// Makes the images, once a caller has asked for one.
@@ -45,7 +44,8 @@ struct LoadPreviews: Sendable {
             job.publish(.outdated(decoded.image))
         case .arriving(let data):
             // The whole cached image may have been shown since these bytes arrived.
-            guard state.withLock({ $0.outdated == nil }), let decoding = decoding() else { return }
+            guard state.withLock({ $0.outdated == nil }) else { return }
+            let decoding = decoding()
             let preview = try? await load.environment.configuration.processing.perform(priority: job.priority) {
                 isCancelled throws(ImageError) in try decoding.preview(of: data, isCancelled: isCancelled)
             }
@@ -53,12 +53,11 @@ struct LoadPreviews: Sendable {
         }
     }
 
-    /// The decoder of arriving bytes, which is made when it is first needed; `nil` if the coder has none.
-    private func decoding() -> ProgressiveDecoding? {
-        let (known, isMissing) = state.withLock { ($0.decoding, $0.hasNoDecoding) }
-        guard known == nil, !isMissing else { return known }
-        let made = load.makeProgressiveDecoding()
-        state.withLock { ($0.decoding, $0.hasNoDecoding) = (made, made == nil) }
+    /// The decoder of arriving bytes, which is made when it is first needed.
+    private func decoding() -> ProgressiveDecoding {
+        if let known = state.withLock({ $0.decoding }) { return known }
+        let made = ProgressiveDecoding(load)
+        state.withLock { $0.decoding = made }
         return made
     }
 

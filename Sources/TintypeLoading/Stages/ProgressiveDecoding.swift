@@ -29,20 +29,18 @@ final class ProgressiveDecoding: Sendable {
     /// True if the result of the running pass is still needed.
     private let isCancelled: Lock<@Sendable () -> Bool>
 
-    /// - Returns: `nil` if the coder cannot decode while bytes arrive.
-    init?(_ coder: EntryCoder, options: DecodeOptions, _ configuration: ImageManager.Configuration) {
+    init(_ load: ImageLoad) {
+        let (environment, options) = (load.environment, load.options())
+        let coder = environment.entryCoder(of: load.request.url)
         let isCancelled = Lock<@Sendable () -> Bool>({ false })
         var context = ProcessingContext(
             limits: coder.limits, pool: coder.pool, budget: coder.budget, admission: .preview
         ) { isCancelled.withLock { $0 }() }
         (context.processing, context.origin) = (coder.processing, coder.origin)
-        guard let progressive = coder.coders as? any ProgressiveImageCoder,
-            let decoder = try? progressive.progressiveDecoder(options: options, context: context)
-        else { return nil }
+        let decoder = try? environment.coders.progressiveDecoder(options: options, context: context)
         state = Lock(State(decoder: decoder, animation: ArrivingAnimation(coder, options: options, context: context)))
         self.isCancelled = isCancelled
-        interval = configuration.previewInterval
-        now = configuration.now
+        (interval, now) = (environment.configuration.previewInterval, environment.configuration.now)
     }
 
     /// - Returns: `nil` if another pass is under way, which the load rules out.
@@ -90,9 +88,7 @@ final class ProgressiveDecoding: Sendable {
     /// Ends the animation with all bytes, or with the reason why they didn't come.
     /// - Parameter isCut: true if the bytes aren't a whole image.
     /// - Returns: the animation, if it is made of the bytes.
-    func endAnimation(
-        _ result: Result<Data, ImageError>, isCut: Bool, on queue: WorkQueue
-    ) async -> AnimatedImage? {
+    func endAnimation(_ result: Result<Data, ImageError>, isCut: Bool, on queue: WorkQueue) async -> AnimatedImage? {
         guard animation != nil else { return nil }
         do throws(ImageError) {
             let data = try result.get()

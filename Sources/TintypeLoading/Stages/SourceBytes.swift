@@ -6,8 +6,6 @@ final class SourceBytes: Sendable {
     let source: ImageOrigin
     /// True for bytes from the disk that the source said are still current.
     let isNotModified: Bool
-    /// True for bytes that replace all cached entries of their source.
-    let replacesVariants: Bool
     /// True if ``entry`` is the thumbnail or transformed image, not the source itself.
     let isVariant: Bool
     let diskTime: StageTime
@@ -31,20 +29,14 @@ final class SourceBytes: Sendable {
     var image: Image? { loaded?.isNotModified == false ? loaded?.image : nil }
 
     init(
-        _ entry: DiskCacheEntry, source: ImageOrigin, isNotModified: Bool = false, replacesVariants: Bool = false,
-        isVariant: Bool = false, diskTime: StageTime = .zero, loadTime: StageTime = .zero,
+        _ entry: DiskCacheEntry, source: ImageOrigin, isNotModified: Bool = false, isVariant: Bool = false,
+        diskTime: StageTime = .zero, loadTime: StageTime = .zero,
         loaded: LoadedData? = nil, removals: SourceRemovals? = nil, reservation: BodyReservation
     ) {
         state = Lock(State(removals: removals))
-        self.entry = entry
-        self.source = source
-        self.isNotModified = isNotModified
-        self.replacesVariants = replacesVariants
-        self.isVariant = isVariant
-        self.diskTime = diskTime
-        self.loadTime = loadTime
-        self.loaded = loaded
-        self.reservation = reservation
+        (self.entry, self.source, self.loaded, self.reservation) = (entry, source, loaded, reservation)
+        (self.isNotModified, self.isVariant) = (isNotModified, isVariant)
+        (self.diskTime, self.loadTime) = (diskTime, loadTime)
     }
 
     /// True for the bytes of a source that wasn't asked for them, but whether they are current.

@@ -33,10 +33,8 @@ final class SourceFetch: Sendable {
         var cached = key.queriesDisk ? await cachedBytes(priority: job.priority) : nil
         var policy = key.policy
         if let found = cached {
-            switch decision(for: found) {
-            case .use(let reason):
-                return FetchedBytes(bytes: found, freshness: reason.map { .stale($0) } ?? .cached)
-            case .useAndRevalidate: return FetchedBytes(bytes: found, freshness: .stale(.revalidating))
+            switch environment.decision(for: found.entry.response, of: request) {
+            case .use(let freshness): return FetchedBytes(bytes: found, freshness: freshness)
             case .revalidate:
                 policy = .revalidate
                 job.publish(.asking(about: found))
@@ -50,21 +48,15 @@ final class SourceFetch: Sendable {
         do throws(ImageError) {
             try checkPolicy()
             if key.isReload { job.close() }
-            let bytes = try await transfer(replacing: cached, policy, job)
-            let isNew =
-                cached.map { $0.data != bytes.data } ?? ((policy.asksSource || key.isReload) && !bytes.isNotModified)
+            let bytes = try await transfer(replacing: cached, job)
             return FetchedBytes(
                 bytes: bytes, freshness: bytes.isNotModified ? .notModified : cached == nil ? .fresh : .updated,
-                isAnswer: true, isNew: bytes.replacesVariants || isNew)
+                isAnswer: true, isNew: cached == nil ? policy.asksSource || key.isReload : !bytes.isNotModified)
         } catch {
             // If the source fails, the cached bytes are the result.
             guard let cached, environment.mayUse(cached.entry.response, after: error, of: request) else { throw error }
             return FetchedBytes(bytes: cached, freshness: .stale(.failed(error)))
         }
-    }
-
-    private func decision(for cached: SourceBytes) -> CacheDecision {
-        environment.decision(for: cached.entry.response, of: request)
     }
 
     private static let offline = ImageError(
@@ -105,8 +97,8 @@ final class SourceFetch: Sendable {
         guard !key.retriesFailed else { return }
         let now = environment.configuration.now()
         let failure = environment.shared.failures.withLock { failures in
-            failures.failure(of: failureKey, at: now)
-                ?? key.failedDecoding.flatMap { failures.failure(of: failureKey.with($0), at: now) }
+            failures.failure(of: key.failure(), at: now)
+                ?? key.failedDecoding.flatMap { failures.failure(of: key.failure($0), at: now) }
         }
         if let failure {
             throw ImageError(
@@ -116,14 +108,8 @@ final class SourceFetch: Sendable {
         }
     }
 
-    private var failureKey: FailureMemory.Key { .init(source: key.original.source, message: key.download.message) }
-
-    private func transfer(
-        replacing cached: SourceBytes?, _ policy: CachePolicy, _ job: LoadWork.Job
-    ) async throws(ImageError) -> SourceBytes {
+    private func transfer(replacing cached: SourceBytes?, _ job: LoadWork.Job) async throws(ImageError) -> SourceBytes {
         let requestTime = environment.configuration.date()
-        // The present fields: the program may change the loader's additions.
-        let fields = environment.selectingFields(of: request)
         let reservation = environment.reservation()
         let arrival = BodyArrival(environment, of: url, counting: reservation, for: job)
         defer { arrival.end() }
@@ -140,15 +126,15 @@ final class SourceFetch: Sendable {
             } _: { [message] () throws(ImageError) in
                 try await load(message, in: job)
             }
-            await environment.invalidate(after: request, loaded)
             let bytes = try sourceBytes(
-                loaded, replacing: cached, policy, fields, requestTime: requestTime, loadTime: time,
-                reservation: reservation)
-            environment.shared.failures.withLock { $0.remove(failureKey) }
+                loaded, replacing: cached, requestTime: requestTime, loadTime: time, reservation: reservation)
+            await environment.invalidate(after: request)
+            environment.shared.failures.withLock { $0.remove(key.failure()) }
             environment.countDownload(.success(bytes))
             return bytes
         } catch {
-            environment.remember(error, of: url, as: failureKey)
+            if error.code != .connectionFailed { await environment.invalidate(after: request) }
+            environment.remember(error, of: url, as: key.failure())
             environment.countDownload(.failure(error))
             throw error
         }
@@ -177,15 +163,14 @@ final class SourceFetch: Sendable {
     }
 
     private func sourceBytes(
-        _ loaded: LoadedData, replacing cached: SourceBytes?, _ policy: CachePolicy, _ fields: SelectingFields,
-        requestTime: Date,
-        loadTime: StageTime, reservation: BodyReservation
+        _ loaded: LoadedData, replacing cached: SourceBytes?, requestTime: Date, loadTime: StageTime,
+        reservation: BodyReservation
     ) throws(ImageError) -> SourceBytes {
         let now = environment.configuration.date()
         // The time in the loader's queue, and of failed attempts, doesn't make the answer older.
         let transferTime = loaded.transfer.map { ($0.firstByte + $0.body).inSeconds } ?? .infinity
         let response = environment.storedResponse(
-            loaded, of: request, with: fields, renewing: cached?.entry.response,
+            loaded, of: request, renewing: cached?.entry.response,
             requestTime: max(requestTime, now.addingTimeInterval(-transferTime)), now: now)
         if loaded.isNotModified {
             guard let cached else { throw .uselessConfirmation(loaded.statusCode) }
@@ -209,10 +194,8 @@ final class SourceFetch: Sendable {
         // The program's own bytes belong to the image, whether the source says that it is the same or sends it again.
         if isSame { entry.extendedData = cached?.entry.extendedData }
         return SourceBytes(
-            entry, source: .network, isNotModified: isSame,
-            replacesVariants: !isSame && (policy.asksSource || key.isReload),
-            diskTime: cached?.diskTime ?? .zero, loadTime: loadTime, loaded: loaded, removals: key.removals,
-            reservation: reservation)
+            entry, source: .network, isNotModified: isSame, diskTime: cached?.diskTime ?? .zero, loadTime: loadTime,
+            loaded: loaded, removals: key.removals, reservation: reservation)
     }
 }
 
@@ -220,7 +203,6 @@ extension ImageError {
     fileprivate static func uselessConfirmation(_ statusCode: Int?) -> ImageError {
         ImageError(
             .badResponse, stage: .load,
-            reason: "the source answered that nothing has changed, although it wasn't asked",
-            statusCode: statusCode)
+            reason: "the source answered that nothing has changed, although it wasn't asked", statusCode: statusCode)
     }
 }

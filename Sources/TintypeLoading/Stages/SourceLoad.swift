@@ -20,10 +20,8 @@ struct SourceLoad: Sendable {
     ) {
         (self.environment, self.fetched, self.key, self.trace) = (environment, fetched, key, trace)
         (self.decoding, self.request) = (decoding, request)
-        let now = environment.configuration.now()
-        let hasFailed = environment.shared.failures.withLock { [decodeFailure] in
-            $0.failure(of: decodeFailure, at: now) != nil
-        }
+        let (failure, now) = (key.failure(decoding), environment.configuration.now())
+        let hasFailed = environment.shared.failures.withLock { $0.failure(of: failure, at: now) != nil }
         if hasFailed { self.key.failedDecoding = decoding }
     }
 
@@ -52,13 +50,13 @@ struct SourceLoad: Sendable {
         let bytes = fetched.bytes
         do throws(ImageError) {
             let value = try await decode(bytes)
-            if fetched.isAnswer { environment.shared.failures.withLock { $0.remove(decodeFailure) } }
+            if fetched.isAnswer { environment.shared.failures.withLock { $0.remove(key.failure(decoding)) } }
             if request.storesAnything, fetched.isNew, isWhole(value) { await replaceVariants(with: bytes) }
             if case .stale(.revalidating) = fetched.freshness, !Task.isCancelled { revalidateInBackground() }
             return Result(value: value, bytes: bytes, freshness: fetched.freshness)
         } catch {
             guard bytes.source == .disk else {
-                environment.remember(error, of: self.fetched.url, as: decodeFailure)
+                environment.remember(error, of: self.fetched.url, as: key.failure(decoding))
                 throw error
             }
             // The source may have better bytes than the disk.
@@ -79,10 +77,6 @@ struct SourceLoad: Sendable {
         }
     }
 
-    private var decodeFailure: FailureMemory.Key {
-        FailureMemory.Key(source: key.original.source, message: key.download.message, decoding: decoding)
-    }
-
     /// Discards a cached original that is damaged. True if it is of no use, and the source may have a better entry.
     ///
     /// A failure of a copy's own coders says nothing about the entry: another manager's coders may well read it.
@@ -91,7 +85,7 @@ struct SourceLoad: Sendable {
         guard EntryCoder.shouldDiscardEntry(after: error) else { return error.code == .unknownFormat }
         environment.configuration.logger.warning(
             "discarded a cached image that doesn't decode: \(key.original): \(error.reason)")
-        await environment.originals.discard(key.original)
+        await environment.originals.discard(key.original, since: key.removals.originals)
         return true
     }
 

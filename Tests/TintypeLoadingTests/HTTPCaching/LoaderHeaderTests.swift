@@ -18,6 +18,7 @@ private final class LoaderWithUser: ImageLoading {
     var addsRequestHeaders: Bool { user.withLock { !$0.isEmpty } }
 
     func canLoad(_ url: URL) -> Bool { inner.canLoad(url) }
+    func cookies(for url: URL) -> String? { "id=1" }
     func load(_ request: LoadRequest) async throws(ImageError) -> LoadedData { try await inner.load(request) }
     func requestHeaders(_ headers: [String: String], for url: URL) -> [String: String] {
         let user = user.withLock { $0 }
@@ -100,6 +101,7 @@ struct LoaderHeaderTests {
         let list = ImageLoaders([loader.withAlternatives { _ in [] }, FileLoader()])
         #expect(list.requestHeaders(["X": "1"], for: url)["Authorization"] == "anna")
         #expect(list.requestHeaders(["X": "1"], for: URL(filePath: "/a")) == ["X": "1"])
+        #expect(list.cookies(for: url) == "id=1" && list.cookies(for: URL(filePath: "/a")) == nil)
         #expect(list.requestHeaders(["X": "1"], for: URL(string: "none:a")!) == ["X": "1"])
     }
 }

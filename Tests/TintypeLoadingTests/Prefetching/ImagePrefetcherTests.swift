@@ -340,6 +340,16 @@ struct ImagePrefetcherTests {
         #expect(await prefetcher.prefetch([url(2)]).wait().loaded == 1)
     }
 
+    @Test("What a paused prefetcher would have loaded is canceled when the prefetcher is released", .capability("PRE-01"))
+    func releasedWhilePaused() async {
+        let bench = ManagerBench()
+        var prefetcher: ImagePrefetcher? = prefetcher(bench)
+        prefetcher?.isPaused = true
+        let prefetch = prefetcher?.prefetch(urls(0..<2))
+        prefetcher = nil
+        #expect(await prefetch?.wait().cancelled == 2)
+    }
+
     @Test("The newest prefetch is first if it should be")
     func newestFirst() async {
         let bench = ManagerBench()

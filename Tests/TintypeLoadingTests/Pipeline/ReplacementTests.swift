@@ -1,0 +1,149 @@
+import FoundationEssentials
+import TestSupport
+import Testing
+import TintypeTesting
+
+@testable import TestDoubles
+@testable import TintypeCaching
+@testable import TintypeImages
+@testable import TintypeLoading
+
+private let url = URL(string: "test:a")!
+private let key = ImageKey(source: "test:a")
+
+/// A disk cache whose list of variants waits until a gate opens.
+private final class ListingDisk: DiskCaching {
+    let gate = AsyncGate()
+    let isListing = AsyncGate()
+    private let disk = PlainDisk()
+
+    func entry(forKey key: ImageKey, priority: WorkPriority) async -> DiskCacheEntry? {
+        await disk.entry(forKey: key, priority: priority)
+    }
+    func contains(_ key: ImageKey) async -> Bool { await disk.contains(key) }
+    func store(
+        _ entry: DiskCacheEntry, forKey key: ImageKey, while isCurrent: @escaping @Sendable () -> Bool
+    ) async throws(ImageError) { await disk.store(entry, forKey: key, while: isCurrent) }
+    func variants(ofSource source: String) async -> [ImageVariant] {
+        isListing.open()
+        await gate.wait()
+        return []
+    }
+    func remove(_ key: ImageKey) async throws(ImageError) -> Bool { await disk.remove(key) }
+    func removeAll(ofSource source: String) async throws(ImageError) -> Int { await disk.removeAll(ofSource: source) }
+    func removeAll() async throws(ImageError) { await disk.removeAll() }
+    func removeExpired() async throws(ImageError) -> CacheUsage { CacheUsage() }
+    func usage() async -> CacheUsage { await disk.usage() }
+}
+
+@Suite("Images that replace others while loads are under way", .timeLimited)
+struct ReplacementTests {
+    private func request(_ policy: CachePolicy, width: Int? = nil) -> ImageRequest {
+        var request = ImageRequest(url, cachePolicy: policy)
+        request.thumbnailSize = width.map { PixelSize(width: $0, height: $0) }
+        request.cache.waitsForStore = true
+        return request
+    }
+
+    @Test(
+        "Of two refreshes at once, the first to end stays in the caches", .capability("OPT-03"),
+        arguments: [nil, 4] as [Int?])
+    func twoRefreshes(width: Int?) async throws {
+        let bench = ManagerBench(answer: nil)
+        bench.cache.change { $0.disk[key] = DiskCacheEntry(data: Data("DOT 3".utf8), created: Date()) }
+        let tasks = [request(.reload), request(.reload, width: width)].map { bench.manager.task(for: $0) }
+        await bench.loader.arrival(of: 2)
+        for (index, task) in tasks.enumerated() {
+            bench.loader.answer(index, with: .success(.dot(size: 9)))
+            _ = try await task.image
+        }
+        await bench.manager.flush()
+        #expect(bench.cache.now.disk[key]?.data == Data("DOT 9".utf8))
+        #expect(bench.manager.memoryImage(for: url)?.size.width == 9)
+    }
+
+    @Test(
+        "What the program stores while an image is refreshed stays", .capability("CST-01"),
+        arguments: [CachePolicy.reload, .revalidate, .http])
+    func storeDuringRefresh(policy: CachePolicy) async throws {
+        let bench = ManagerBench(answer: nil)
+        bench.cache.change { $0.disk[key] = DiskCacheEntry(data: Data("DOT 3".utf8), created: Date()) }
+        var refresh = request(policy)
+        refresh.cache.query = policy == .http ? .disk : .all
+        if policy == .http { refresh.headers = ["Cache-Control": "no-cache"] }
+        bench.cache.change { cache in
+            cache.disk[key]?.response = StoredResponse(
+                statusCode: 200, headers: ["cache-control": "no-cache"], request: SelectingFields([:]),
+                requestTime: Date(), responseTime: Date())
+        }
+        let task = bench.manager.task(for: refresh)
+        await bench.loader.arrival(of: 1)
+        try await bench.manager.store(.square(5), data: Data("DOT 5".utf8), for: url)
+        bench.loader.answer(0, with: .success(.dot(size: 9)))
+        #expect(try await task.image.size.width == 9)
+        await bench.manager.flush()
+        #expect(bench.cache.now.disk[key]?.data == Data("DOT 5".utf8))
+        #expect(bench.manager.memoryImage(for: url)?.size.width == 5)
+    }
+
+    @Test("A load that ends while the program stores an image stores nothing over it", .capability("CST-01"))
+    func loadDuringStore() async throws {
+        let (disk, loader) = (ListingDisk(), GatedLoader())
+        let manager = ManagerBench(answer: nil).manager.copy(
+            cache: ImageCache(memory: MemoryCache(), disk: disk), loader: loader)
+        let task = manager.task(for: url)
+        await loader.arrival(of: 1)
+        let store = Task { try await manager.store(.square(5), data: Data("DOT 5".utf8), for: url) }
+        await disk.isListing.wait()
+        loader.answer(0, with: .success(.dot(size: 9)))
+        #expect(try await task.image.size.width == 9)
+        // One that begins before the end of the store may have found what is replaced.
+        let later = manager.task(for: request(.reload))
+        await loader.arrival(of: 2)
+        disk.gate.open()
+        try await store.value
+        loader.answer(1, with: .success(.dot(size: 9)))
+        _ = try await later.image
+        await manager.flush()
+        #expect(manager.memoryImage(for: url)?.size.width == 5)
+        #expect(await disk.entry(forKey: key)?.data == Data("DOT 5".utf8))
+    }
+
+    @Test("An entry that the program stores while a damaged one is decoded isn't discarded with that", .capability("3.6"))
+    func storeDuringDamage() async throws {
+        let (began, release) = (AsyncGate(), BlockingSignal())
+        let coder = DotCoder {
+            began.open()
+            while release.wait(milliseconds: 1_000) == nil {}
+        }
+        let bench = ManagerBench(coder: coder, answer: nil)
+        bench.cache.change { $0.disk[key] = DiskCacheEntry(data: Data("DOT damaged".utf8), created: Date()) }
+        let task = bench.manager.task(for: url)
+        await began.wait()
+        try await bench.manager.store(.square(5), data: Data("DOT 5".utf8), for: url)
+        release.send(true)
+        await bench.loader.arrival(of: 1)
+        bench.loader.answer(0, with: .success(.dot(size: 9)))
+        _ = try await task.image
+        await bench.manager.flush()
+        #expect(bench.cache.now.disk[key]?.data == Data("DOT 5".utf8))
+    }
+
+    @Test("A loader that awaits a task for its own URL gets an error, and doesn't hang", .capability("MGR-02"))
+    func loaderWithTask() async throws {
+        final class AskingLoader: ImageLoading {
+            let manager = Lock<ImageManager?>(nil)
+            var schemes: [String] { ["test"] }
+            func load(_ request: LoadRequest) async throws(ImageError) -> LoadedData {
+                guard let task = manager.withLock({ $0?.task(for: request.url) }) else { return .dot() }
+                _ = try await task.image
+                return .dot()
+            }
+        }
+        let loader = AskingLoader()
+        let manager = ManagerBench().manager.copy(loader: loader)
+        loader.manager.withLock { $0 = manager }
+        await #expect(throws: ImageError.self) { try await manager.image(for: url) }
+        loader.manager.withLock { $0 = nil }
+    }
+}
