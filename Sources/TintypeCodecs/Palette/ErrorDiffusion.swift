@@ -49,11 +49,11 @@ package struct ErrorDiffusion {
     private mutating func nearestColor(to color: SIMD3<Int32>) -> Int {
         let cell = Int(color.x &>> 3) << 10 | Int(color.y &>> 3) << 5 | Int(color.z &>> 3)
         if nearest[cell] >= 0 { return Int(nearest[cell]) }
-        // The middle of the cell stands for all of it.
-        let middle = (color & SIMD3(repeating: ~7)) &+ 4
+        // One color stands for the cell: its 5 bits as 8, so that black and white stand for theirs.
+        let shown: SIMD3<Int32> = (color & SIMD3(repeating: ~7)) | (color &>> 5)
         var best = (index: 0, distance: Int32.max)
         for (index, entry) in palette.enumerated() {
-            let difference = entry &- middle
+            let difference = entry &- shown
             let distance = (difference &* difference).wrappedSum()
             if distance < best.distance { best = (index, distance) }
         }

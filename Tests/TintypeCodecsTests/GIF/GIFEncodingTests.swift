@@ -43,6 +43,20 @@ struct GIFEncodingTests {
         #expect(worst > 0 && worst <= 16)
     }
 
+    @Test("Black and white bars stay black and white beside a gradient, in spite of its dithering")
+    func ditheredBars() throws {
+        let black: SIMD4<UInt8> = [0, 0, 0, 255]
+        func bar(_ x: Int) -> SIMD4<UInt8> { x < 32 ? black : white }
+        // The gradient starts and ends near both, and has too many colors for a palette.
+        let pixels = try RasterSamples.pixels(64, 64) { x, y in
+            guard y >= 16 else { return bar(x) }
+            let value = (y - 16) * 240 / 47
+            return SIMD4(UInt8(value + 9), UInt8(value + 7), UInt8(value + x / 8), 255)
+        }
+        let result = try roundTrip(makeImage(pixels, hasAlpha: false)).pixels
+        #expect((0..<16).allSatisfy { y in (0..<64).allSatisfy { x in result[x, y] == bar(x) } })
+    }
+
     @Test("Alpha is divided at half")
     func alpha() throws {
         let pixels = try RasterSamples.pixels(3, 1) { x, _ in
