@@ -24,6 +24,9 @@ extension PixelBuffer {
     }
 
     /// Returns the four premultiplied components of a pixel of any format. 1 is the maximum of the integer formats.
+    ///
+    /// They are exact quotients, rounded, as in colors of hexadecimal strings. Kernels multiply the components of rows by the inverse of the
+    /// maximum, so these may differ in the last bit.
     /// - Parameters:
     ///   - x: the column, counted from 0 on the left.
     ///   - y: the row, counted from 0 at the top.

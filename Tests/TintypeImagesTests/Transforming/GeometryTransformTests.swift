@@ -178,6 +178,19 @@ struct GeometryTransformTests {
         #expect(try uniform.transformed(.trim()).pixels === uniform.pixels)
     }
 
+    @Test("Without tolerance, trimming removes a border of any gray", arguments: PixelFormat.allCases)
+    func trimGrays(format: PixelFormat) throws {
+        for gray in 0..<256 {
+            let image = try Image.of(
+                Grid(width: 5, height: 4) { x, y in
+                    let value = Double(x == 2 && y == 1 ? (gray + 128) % 256 : gray) / 255
+                    return SIMD4(value, value, value, 1)
+                }, format)
+            let trimmed = try image.transformed(.trim(tolerance: 0))
+            #expect(trimmed.size == PixelSize(width: 1, height: 1) && trimmed.grid[0, 0] == image.grid[2, 1], "\(gray)")
+        }
+    }
+
     @Test("Resizing fills, fits, crops, and adds bars", .capability("TRF-05"))
     func resizeModes() throws {
         let image = try Image.sample(40, 20, isOpaque: true)

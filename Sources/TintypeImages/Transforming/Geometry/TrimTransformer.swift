@@ -9,11 +9,13 @@ struct TrimTransformer: ImageTransformer {
         let context = ProcessingContext.current
         let pixels = image.pixels
         let (width, height) = (pixels.width, pixels.height)
-        let border = pixels.component(x: 0, y: 0)
         let limit = Float(tolerance)
         let scratch = try context.scratch(floats: width * 4)
         let row = scratch.base.bindMemory(to: SIMD4<Float>.self, capacity: width)
         let floats = scratch.base.assumingMemoryBound(to: Float.self)
+        // Unpacked like all rows, because another conversion differs in the last bit.
+        pixels.unpackRow(0, to: floats)
+        let border = row[0]
         var (left, right) = (width, -1)
         var (top, bottom) = (height, -1)
         func differs(_ x: Int) -> Bool {
