@@ -68,7 +68,8 @@ extension ImageTransformer where Self == ImageTransformers {
     /// A transformer that keeps a part of a given size.
     ///
     /// With ``CropPosition/smart``, the part is the area with the most edges, saturated colors and skin tones, slightly
-    /// preferring the center. The content is judged on a reduction to 96 pixels.
+    /// preferring the center. The content is judged on a reduction to 96 pixels. Don't apply it to animations: each frame is cropped where
+    /// its own content is, so the picture jumps.
     ///
     /// ```swift
     /// let banner = try image.transformed(.crop(width: 60, height: 20, position: .smart))

@@ -53,7 +53,8 @@ public enum CropPosition: Sendable, Hashable {
     case anchor(ImageAnchor)
     /// Centers the crop on a point of the image, as far as the edges permit.
     case focus(ImageAnchor)
-    /// Keeps the part with the most detail and color; see `crop(width:height:position:)`.
+    /// Keeps the part with the most detail and color; see `crop(width:height:position:)`. Not for animations: each frame has a part of its
+    /// own.
     case smart
 
     /// The canonical spelling in keys.
