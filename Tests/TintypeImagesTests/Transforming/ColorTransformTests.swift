@@ -144,6 +144,20 @@ struct ColorTransformTests {
         }
     }
 
+    @Test("A neutral color leaves colors beyond black and white alone", .capability("TRF-09"))
+    func neutralTints() throws {
+        let bright = PixelColor(red: 4, green: -0.25, blue: 0.5)
+        let image = try Image(size: PixelSize(width: 3, height: 2), pixelFormat: .rgbaFloat16) { $0.fill(bright) }
+        let neutral: [(BlendMode, PixelColor)] = [(.multiply, .white), (.screen, .black), (.exclusion, .black)]
+        for (mode, color) in neutral {
+            let result = try image.transformed(.tint(color, mode: mode))
+            #expect(result.pixels == image.pixels, "\(mode)")
+        }
+        // This formula needs the range.
+        let limited = try image.transformed(.tint(.white, mode: .colorBurn))
+        #expect(limited.color(x: 0, y: 0) == PixelColor(red: 1, green: 0, blue: 0.5))
+    }
+
     @Test("Modes of hue, saturation, color and luminosity exchange these", .capability("TRF-09"))
     func hueModes() throws {
         func luminosity(_ pixel: SIMD4<Double>) -> Double { 0.3 * pixel.x + 0.59 * pixel.y + 0.11 * pixel.z }

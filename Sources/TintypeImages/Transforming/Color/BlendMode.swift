@@ -1,7 +1,9 @@
 /// The combination of a source with a destination: the operators of Porter and Duff ("Compositing digital images", 1984), and
 /// the blend modes of the W3C ("Compositing and Blending Level 1").
 ///
-/// Colors are combined as they are encoded, as browsers and image editors do.
+/// Colors are combined as they are encoded, as browsers and image editors do. Of ``PixelFormat/rgbaFloat16``, colors darker than black or
+/// brighter than white are limited only by modes whose formulas need it: overlay, color dodge and burn, hard and soft light, hue,
+/// saturation, color and luminosity.
 public enum BlendMode: String, Sendable, Hashable, CaseIterable {
     // Operators
     /// Nothing.
@@ -97,8 +99,11 @@ public enum BlendMode: String, Sendable, Hashable, CaseIterable {
     private func mix(_ s: SIMD4<Float>, with d: SIMD4<Float>) -> SIMD4<Float> {
         guard s.w > 0 else { return d }
         guard d.w > 0 else { return s }
-        let front = s.straight.clamped(lowerBound: .zero, upperBound: .one)
-        let back = d.straight.clamped(lowerBound: .zero, upperBound: .one)
+        var (front, back) = (s.straight, d.straight)
+        if needsLimitedColors {
+            front = front.clamped(lowerBound: .zero, upperBound: .one)
+            back = back.clamped(lowerBound: .zero, upperBound: .one)
+        }
         let (cs, cb) = (SIMD3(front.x, front.y, front.z), SIMD3(back.x, back.y, back.z))
         let mixed: SIMD3<Float>
         switch self {
@@ -112,6 +117,14 @@ public enum BlendMode: String, Sendable, Hashable, CaseIterable {
         let both = s.w * d.w
         let result = s * (1 - d.w) + d * (1 - s.w) + SIMD4(mixed * both, both)
         return result
+    }
+
+    /// True if the formula has a meaning only for colors from black to white.
+    private var needsLimitedColors: Bool {
+        switch self {
+        case .multiply, .screen, .darken, .lighten, .difference, .exclusion: false
+        default: true
+        }
     }
 
     /// Returns the mixed component of a source and a backdrop.
