@@ -158,6 +158,20 @@ struct ColorTransformTests {
         #expect(limited.color(x: 0, y: 0) == PixelColor(red: 1, green: 0, blue: 0.5))
     }
 
+    @Test("A color burn leaves white of any alpha white", .capability("TRF-09"))
+    func burntWhite() throws {
+        let size = PixelSize(width: 256, height: 1)
+        let image = try Image(size: size) { surface in
+            for x in 0..<256 { surface[x, 0] = SIMD4(repeating: UInt8(x)) }
+        }
+        let burnt = try image.transformed(.tint(.black, mode: .colorBurn))
+        // Where the image is, it is white; where it isn't, the black of the color is.
+        for x in 0..<256 {
+            let pixel = burnt.pixels[x, 0]
+            #expect(pixel == SIMD4(UInt8(x), UInt8(x), UInt8(x), 255))
+        }
+    }
+
     @Test("Modes of hue, saturation, color and luminosity exchange these", .capability("TRF-09"))
     func hueModes() throws {
         func luminosity(_ pixel: SIMD4<Double>) -> Double { 0.3 * pixel.x + 0.59 * pixel.y + 0.11 * pixel.z }

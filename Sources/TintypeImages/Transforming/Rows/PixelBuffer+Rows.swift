@@ -52,8 +52,8 @@ extension SIMD4<Float> {
     var straight: SIMD4<Float> {
         guard w > 0 else { return .zero }
         guard w < 1 else { return self }
-        let scale = 1 / w
-        return self * SIMD4(scale, scale, scale, 1)
+        // A product with the inverse of alpha wouldn't be exactly 1 for white.
+        return self / SIMD4(w, w, w, 1)
     }
 
     /// The premultiplied pixel of straight components.
