@@ -74,8 +74,7 @@ final class AnimationContents: Sendable {
     private static func durations(of info: ImageInfo) -> [Duration] {
         let durations = info.frameDurations
         return (0..<max(1, info.frameCount)).map { index in
-            // Sums of absurd durations would not be in range.
-            index < durations.count ? min(max(durations[index], .zero), .seconds(86_400)) : FrameTiming.standard
+            index < durations.count ? FrameTiming.limited(durations[index]) : FrameTiming.standard
         }
     }
 

@@ -8,4 +8,7 @@ package enum FrameTiming {
     /// Delays under 11 ms come from tools that meant "as fast as possible". Browsers show such frames for 100 ms, and so does
     /// this function.
     package static func played(_ stated: Duration) -> Duration { stated < .milliseconds(11) ? standard : stated }
+
+    /// Returns a duration limited to 0 to a day: sums of absurd durations would not be in range, and no format has negative ones.
+    static func limited(_ duration: Duration) -> Duration { min(max(duration, .zero), .days(1)) }
 }

@@ -2,13 +2,13 @@
 public struct ImageFrame: Sendable, Equatable {
     /// The pixels of the whole picture.
     public let pixels: PixelBuffer
-    /// The duration of the frame; zero for a still image.
+    /// The duration of the frame, from zero to a day; zero for a still image.
     public let duration: Duration
 
-    /// Creates a frame. Each parameter sets the property of the same name.
+    /// Creates a frame. Each parameter sets the property of the same name; a duration is limited to its range.
     public init(pixels: PixelBuffer, duration: Duration = .zero) {
         self.pixels = pixels
-        self.duration = duration
+        self.duration = FrameTiming.limited(duration)
     }
 
     /// Creates a frame from the pixels of an image, or of its first frame.

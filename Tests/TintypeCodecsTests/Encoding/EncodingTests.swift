@@ -69,11 +69,11 @@ struct EncodingTests {
     }
 
     @Test(
-        "Frames without durations, or with endless ones, stay frames", .capability("COD-21"),
+        "Frames without durations, or with negative or endless ones, stay frames", .capability("COD-21"),
         arguments: WritableFormats.animated)
     func extremeDurations(format: ImageFormat) throws {
         let frames = try animation(2).frames
-        for duration in [Duration.zero, .microseconds(1), .seconds(Int64.max)] {
+        for duration in [Duration.zero, .microseconds(1), .seconds(Int64.max), .seconds(-5), .seconds(Int64.min)] {
             let extreme = frames.map { ImageFrame(pixels: $0.pixels, duration: duration) }
             let image = try #require(Image(frames: extreme))
             let decoded = try WritableFormats.decode(WritableFormats.encode(image, as: format))
