@@ -81,6 +81,29 @@ struct GeometryTransformTests {
         }
     }
 
+    @Test("A quarter turn that keeps the size is as exact, in the middle of the background", arguments: transformSizes)
+    func clippedTurns(size: PixelSize) throws {
+        let (width, height) = (size.width, size.height)
+        // Halves are rounded toward zero, for what is left out and for what is added.
+        let shift = (width - height) / 2
+        let turns: [(Double, PixelColor)] = [(90, .clear), (270, .white)]
+        for format in PixelFormat.allCases {
+            let image = try Image.sample(width, height, format)
+            for (degrees, background) in turns {
+                let turned = try image.transformed(.rotate(degrees: degrees)).grid
+                let outside = SIMD4<Double>(repeating: background == .white ? 1 : 0)
+                let expected = Grid(width: width, height: height) { x, y in
+                    let (column, row) = (x - shift, y + shift)
+                    let isInside = (0..<height).contains(column) && (0..<width).contains(row)
+                    return isInside ? turned[column, row] : outside
+                }
+                let result = try image.transformed(
+                    .rotate(degrees: degrees, expands: false, background: background))
+                #expect(result.size == size && result.grid == expected, "\(format)")
+            }
+        }
+    }
+
     /// The rotated grid, sampled with a Catmull-Rom filter in double precision.
     private func rotated(_ grid: Grid, degrees: Double, width: Int, height: Int) -> Grid {
         let (sine, cosine) = sineAndCosine(degrees)

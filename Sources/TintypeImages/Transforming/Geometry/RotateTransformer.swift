@@ -31,8 +31,7 @@ struct RotateTransformer: ImageTransformer {
         try check.check("degrees", finite: degrees)
         if showsBackground { try check.check("background", background) }
         let context = ProcessingContext.current
-        let (sine, cosine) = Self.sineAndCosine(degrees)
-        if degrees.truncatingRemainder(dividingBy: 90) == 0, expands || cosine != 0 {
+        if degrees.truncatingRemainder(dividingBy: 90) == 0 {
             let orientation: Orientation =
                 switch degrees {
                 case 90: .right
@@ -40,8 +39,10 @@ struct RotateTransformer: ImageTransformer {
                 case 270: .left
                 default: .up
                 }
-            return image.replacing(try image.pixels.oriented(orientation, pool: context.pool))
+            let turned = image.replacing(try image.pixels.oriented(orientation, pool: context.pool))
+            return try expands ? turned : centered(turned, on: image.size, context)
         }
+        let (sine, cosine) = (sin(degrees * .pi / 180), cos(degrees * .pi / 180))
         var size = image.size
         if expands {
             let (width, height) = (Double(size.width), Double(size.height))
@@ -57,23 +58,25 @@ struct RotateTransformer: ImageTransformer {
     /// Rounds a side up, unless only the error of the sine exceeds a whole number.
     private static func side(_ value: Double) -> Int { max(1, Int((value - 1e-6).rounded(.up))) }
 
-    /// Returns exact values for quarter turns.
-    private static func sineAndCosine(_ degrees: Double) -> (sine: Double, cosine: Double) {
-        switch degrees {
-        case 0: (0, 1)
-        case 90: (1, 0)
-        case 180: (0, -1)
-        case 270: (-1, 0)
-        default: (sin(degrees * .pi / 180), cos(degrees * .pi / 180))
-        }
+    /// Returns the middle of a turned image in the middle of a canvas. Halves of a pixel are rounded down.
+    private func centered(
+        _ turned: Image, on size: PixelSize, _ context: ProcessingContext
+    ) throws(ImageError) -> Image {
+        let width = min(size.width, turned.size.width)
+        let height = min(size.height, turned.size.height)
+        let part = PixelRect(
+            x: (turned.size.width - width) / 2, y: (turned.size.height - height) / 2, width: width, height: height)
+        let middle = turned.replacing(try turned.pixels.cropped(to: part, context))
+        return try PadTransformer.placing(
+            middle, on: size, x: (size.width - width) / 2, y: (size.height - height) / 2, color: background, context)
     }
 }
 
 extension ImageTransformer where Self == ImageTransformers {
     /// A transformer that rotates an image clockwise about its center.
     ///
-    /// Quarter turns move pixels without changing them. Other angles interpolate with a cubic filter (Catmull-Rom), with
-    /// smooth edges.
+    /// Quarter turns move pixels without changing them; one that keeps a size whose sides differ by an odd number is half a pixel off the
+    /// center. Other angles interpolate with a cubic filter (Catmull-Rom), with smooth edges.
     /// - Parameters:
     ///   - degrees: the angle. Negative angles are counterclockwise.
     ///   - expands: true for a result that holds all of the rotated image; false to keep the size and to clip the corners.
