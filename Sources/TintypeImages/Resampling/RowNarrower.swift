@@ -3,7 +3,7 @@ internal import CKernels
 /// Narrows each source row to the width of the target before rows are summed.
 ///
 /// This is for images that become much narrower and much higher at once. Otherwise the work of summing wide rows would be
-/// source width × target height. It costs a rounding to 8 bits in between: up to 4/255 in noise.
+/// source width × target height. It costs a rounding to 8 bits in between: up to 10/255 in noise.
 struct RowNarrower {
     private let pass: HorizontalPass
     private let memory: ResamplerMemory

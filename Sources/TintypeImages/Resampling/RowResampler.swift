@@ -4,7 +4,7 @@ internal import CKernels
 /// ``PixelBuffer/resized(to:pool:)`` support the other formats too.
 ///
 /// The filter is Lanczos with three lobes (Duchon, "Lanczos filtering in one and two dimensions", 1979), stretched to the scale
-/// when it shrinks an image, and applied to premultiplied components. Components are within 1/255 of the exact result (4/255 if
+/// when it shrinks an image, and applied to premultiplied components. Components are within 1/255 of the exact result (10/255 if
 /// an image becomes much narrower and much higher at once). An area of a uniform color keeps that color, and no color exceeds its
 /// alpha.
 ///

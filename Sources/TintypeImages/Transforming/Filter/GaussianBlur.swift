@@ -14,7 +14,7 @@ struct GaussianBlur {
     /// True to blur light instead of encoded components.
     let isLinear: Bool
 
-    /// The standard deviation where boxes take the place of the Gaussian. They differ by less than 1 % of the contrast.
+    /// The standard deviation where boxes take the place of the Gaussian. They differ by less than 3 % of the contrast.
     static let boxThreshold = 2.0
 
     /// Returns the blurred pixels.
