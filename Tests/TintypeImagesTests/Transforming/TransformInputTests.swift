@@ -48,6 +48,7 @@ struct TransformInputTests {
             (.resize(width: 9, height: 9, position: .focus(bad)), .resize(width: 9, height: 9)),
             (.resize(width: 9, mode: .aspectFill, position: .focus(bad)), .resize(width: 9)),
             (.rotate(degrees: 90, background: PixelColor.white.withAlpha(2)), .rotate(degrees: 90)),
+            (.tint(PixelColor(red: .nan, green: 0, blue: 0, alpha: 0)), .tint(.clear)),
         ]
         func outcome(_ transformer: any ImageTransformer) -> PixelBuffer? { try? transformer.transform(image).pixels }
         for (one, other) in pairs {

@@ -11,8 +11,9 @@ struct TintTransformer: ImageTransformer {
     }
 
     func transform(_ image: Image) throws -> Image {
+        // Whatever its components, as in the key.
+        guard color.alpha != 0 else { return image }
         try ParameterCheck("tint").check("color", color)
-        guard color.alpha > 0 else { return image }
         let source = color.premultiplied(for: image.pixels.format)
         let pixels = try image.pixels.mappingComponents(ProcessingContext.current) { row, _ in
             for x in row.indices { row[x] = mode.blend(source, with: row[x]) }
