@@ -120,7 +120,8 @@ public struct DrawingSurface: ~Copyable {
             PixelBlending.fill(source, with: color, count: part.width, format: pixelFormat)
             for line in 0..<part.height {
                 let target = pixels.row(part.y + line) + part.x * pixelFormat.bytesPerPixel
-                if blends, color.alpha < 1 {
+                // An alpha that is not a number counts as 0, and would replace the pixels by nothing.
+                if blends, !(color.alpha >= 1) {
                     PixelBlending.blend(source, over: target, count: part.width, format: pixelFormat)
                 } else {
                     target.copyMemory(from: source, byteCount: bytes)

@@ -191,6 +191,17 @@ struct DrawingSurfaceTests {
         }
     }
 
+    @Test("A color whose alpha is not a number is clear", arguments: PixelFormat.allCases)
+    func noAlpha(pixelFormat: PixelFormat) throws {
+        let color = PixelColor(red: 0.25, green: 0.5, blue: 1)
+        let plain = try Image(size: size, pixelFormat: pixelFormat) { $0.fill(color) }
+        let image = try Image(size: size, pixelFormat: pixelFormat) { surface in
+            surface.fill(color)
+            surface.fill(PixelColor.white.withAlpha(.nan))
+        }
+        #expect(image.pixels == plain.pixels)
+    }
+
     @Test("What the drawing throws is thrown", .capability("MET-25"))
     func errors() {
         struct Tired: Error {}
