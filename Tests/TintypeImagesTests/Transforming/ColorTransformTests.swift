@@ -200,6 +200,16 @@ struct ColorTransformTests {
         }
     }
 
+    @Test("An overlay without opacity does what one with hardly any does", arguments: BlendMode.allCases)
+    func clearOverlay(mode: BlendMode) throws {
+        let image = try Image.sample(15, 9)
+        let mark = try Image.sample(4, 3, seed: 9)
+        let clear = try image.transformed(.overlay(mark, opacity: 0, mode: mode))
+        let faint = try image.transformed(.overlay(mark, opacity: 1e-6, mode: mode))
+        #expect(clear.pixels == faint.pixels)
+        #expect((clear.pixels === image.pixels) == mode.ignoresClearSource)
+    }
+
     @Test(
         "A background makes an image opaque, and overlays have a place, a size and an opacity",
         arguments: PixelFormat.allCases)

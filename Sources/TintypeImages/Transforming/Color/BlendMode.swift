@@ -67,6 +67,15 @@ public enum BlendMode: String, Sendable, Hashable, CaseIterable {
     /// The luminosity of the source, with the hue and saturation of the destination.
     case luminosity
 
+    /// True if a clear source leaves every destination as it is.
+    var ignoresClearSource: Bool {
+        switch self {
+        case .clear, .source, .sourceIn, .destinationIn, .sourceOut, .destinationAtop: false
+        case .plusDarker: false  // It limits colors darker than black.
+        default: true
+        }
+    }
+
     /// Returns premultiplied components of a source combined with a destination's.
     func blend(_ source: SIMD4<Float>, with destination: SIMD4<Float>) -> SIMD4<Float> {
         let (s, d) = (source, destination)

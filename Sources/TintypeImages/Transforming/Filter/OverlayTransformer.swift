@@ -45,7 +45,7 @@ struct OverlayTransformer: ImageTransformer {
         let origin = anchor.origin(of: picture.size, in: image.size)
         let (left, top) = (origin.x + offsetX, origin.y + offsetY)
         let placed = PixelRect(x: left, y: top, width: picture.width, height: picture.height)
-        guard let part = placed.clipped(to: image.size), opacity > 0 else { return image }
+        guard let part = placed.clipped(to: image.size), opacity > 0 || !mode.ignoresClearSource else { return image }
         let scratch = try context.scratch(floats: picture.width * 4)
         let floats = scratch.base.bindMemory(to: Float.self, capacity: picture.width * 4)
         let row = UnsafeRawPointer(floats).assumingMemoryBound(to: SIMD4<Float>.self)
