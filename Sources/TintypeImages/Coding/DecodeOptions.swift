@@ -34,7 +34,7 @@ public struct DecodeOptions: Sendable, Hashable, Codable {
     public var page = 0
     /// Decodes only the first frame of an animation.
     public var firstFrameOnly = false
-    /// The number of pixels per point of the result, at least 1.
+    /// The number of pixels per point of the result, at least 1. A number that is less, infinite, or none counts as 1.
     public var scale: Double = 1
     /// True if a truncated image is decoded as far as possible, and marked as partial, instead of being an error.
     public var allowsPartialImage = false

@@ -170,7 +170,7 @@ public struct DrawingSurface: ~Copyable {
     fileprivate consuming func finish() -> Image {
         if isOpaque { makeOpaque() }
         var properties = Image.Properties()
-        properties.scale = scale >= 1 ? scale : 1
+        properties.scale = scale
         properties.hasAlpha = !isOpaque
         properties.bitsPerComponent = pixelFormat.bitsPerComponent
         if pixelFormat == .rgbaFloat16 {

@@ -14,6 +14,9 @@ extension Image {
         return 1
     }
 
+    /// Returns a number of pixels per point if an image can have it; otherwise 1.
+    package static func validScale(_ scale: Double) -> Double { scale >= 1 && scale.isFinite ? scale : 1 }
+
     /// Returns the image with the pixels per point that a name specifies (``scale(ofName:)``); the same image if it specifies
     /// none.
     ///

@@ -37,7 +37,7 @@ public struct Image: Sendable {
         /// The format that the image was decoded from; `nil` for a drawn image.
         package var format: ImageFormat?
         /// The number of pixels per point, at least 1.
-        package var scale: Double = 1
+        package var scale: Double = 1 { didSet { scale = Image.validScale(scale) } }
         /// The number of times that an animation is played; 0 to repeat it forever.
         package var loopCount = 0 { didSet { loopCount = max(0, loopCount) } }
         /// The color space of the source. Pixels are converted to sRGB unless the options keep the color space.
@@ -118,10 +118,10 @@ public struct Image: Sendable {
         get { properties.format }
         set { self = with { $0.format = newValue } }
     }
-    /// The number of pixels per point, at least 1.
+    /// The number of pixels per point, at least 1. A number that is less, infinite, or none counts as 1.
     public var scale: Double {
         get { properties.scale }
-        set { self = with { $0.scale = newValue >= 1 ? newValue : 1 } }
+        set { self = with { $0.scale = newValue } }
     }
     /// The number of times that an animation is played; 0 to repeat it forever.
     public var loopCount: Int {

@@ -18,6 +18,20 @@ struct ImageScaleTests {
         #expect(Image.scale(ofName: name) == scale)
     }
 
+    private static let scales: [(Double, Double)] = [
+        (2, 2), (0.5, 1), (0, 1), (-3, 1), (.nan, 1), (.infinity, 1), (-.infinity, 1), (1e300, 1e300),
+    ]
+
+    @Test("A scale that no image can have counts as 1, however it is set")
+    func invalidScales() throws {
+        let size = PixelSize(width: 2, height: 2)
+        let info = ImageInfo(format: .png, size: size, hasAlpha: false)
+        for (scale, expected) in Self.scales {
+            #expect(info.properties(DecodeOptions(scale: scale)).scale == expected)
+            #expect(try Image(size: size, scale: scale) { _ in }.scale == expected)
+        }
+    }
+
     @Test("An image gets the scale of a name, with all its frames and all that is known of it", .capability("MET-24"))
     func images() throws {
         let frames = try (1...3).map { index in
@@ -36,7 +50,7 @@ struct ImageScaleTests {
         #expect(zip(scaled.frames, frames).allSatisfy { $0.pixels === $1.pixels })
         #expect(image.scaled(forName: "a.gif").isIdentical(to: image))
         var changed = scaled
-        for (scale, expected) in [(2, 2), (0.5, 1), (.nan, 1)] as [(Double, Double)] {
+        for (scale, expected) in Self.scales {
             changed.scale = scale
             #expect(changed.scale == expected && changed.frames == frames)
         }
