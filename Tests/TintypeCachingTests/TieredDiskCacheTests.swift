@@ -231,7 +231,7 @@ struct TieredDiskCacheTests {
         async let found = caches.entry(forKey: "a")
         try await slow.calls.wait { $0.contains("entry") }
         try await caches.store(entry, forKey: "a")
-        try await high.remove("a")
+        _ = try await high.remove("a")
         gate.update { $0 = true }
         #expect(await found?.data == Data([3]))
         #expect(high.entries.withLock { $0.isEmpty }, "the query can't know that the newer one is gone")

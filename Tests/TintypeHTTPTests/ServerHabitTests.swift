@@ -84,7 +84,8 @@ struct ServerHabitTests {
         #expect(try await modified.load(request).sentFields == ["x-late": "2", "x-own": ""])
         #expect(try await modified.load(LoadRequest(url: server.url("/from"))).sentFields == ["x-late": "2"])
         let signedIn = ImageDownloader(.init(credentials: { _ in .basic(user: "anna", password: "x") }))
-        #expect(try await signedIn.load(LoadRequest(url: server.url("/login"))).sentFields.keys == ["authorization"])
+        let answer = try await signedIn.load(LoadRequest(url: server.url("/login")))
+        #expect(Array(answer.sentFields.keys) == ["authorization"])
         // The caches know the fields of the request, of the configuration, and of the provider.
         let known = ImageDownloader(.init(headers: ["X-Late": "1"], headerProvider: { url, fields in fields }))
         #expect(try await known.load(request).sentFields == [:])

@@ -106,7 +106,7 @@ struct SelectionTests {
         let (loader, cache) = (GatedLoader { _ in .success(.dot(size: 9)) }, DictionaryCache())
         let manager = manager(loader, cache)
         let own = ImageRequest(url, headers: ["Authorization": "anna"])
-        try await manager.store(.square(5), data: Data("DOT 5".utf8), for: own)
+        try await manager.store(solidImage(5, 5), data: Data("DOT 5".utf8), for: own)
         await manager.flush()
         for _ in 0..<2 {
             #expect(try await manager.load(own).image.size.width == 5)

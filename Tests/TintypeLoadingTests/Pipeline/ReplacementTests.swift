@@ -78,7 +78,7 @@ struct ReplacementTests {
         }
         let task = bench.manager.task(for: refresh)
         await bench.loader.arrival(of: 1)
-        try await bench.manager.store(.square(5), data: Data("DOT 5".utf8), for: url)
+        try await bench.manager.store(solidImage(5, 5), data: Data("DOT 5".utf8), for: url)
         bench.loader.answer(0, with: .success(.dot(size: 9)))
         #expect(try await task.image.size.width == 9)
         await bench.manager.flush()
@@ -93,7 +93,7 @@ struct ReplacementTests {
             cache: ImageCache(memory: MemoryCache(), disk: disk), loader: loader)
         let task = manager.task(for: url)
         await loader.arrival(of: 1)
-        let store = Task { try await manager.store(.square(5), data: Data("DOT 5".utf8), for: url) }
+        let store = Task { try await manager.store(solidImage(5, 5), data: Data("DOT 5".utf8), for: url) }
         await disk.isListing.wait()
         loader.answer(0, with: .success(.dot(size: 9)))
         #expect(try await task.image.size.width == 9)
@@ -120,7 +120,7 @@ struct ReplacementTests {
         bench.cache.change { $0.disk[key] = DiskCacheEntry(data: Data("DOT damaged".utf8), created: Date()) }
         let task = bench.manager.task(for: url)
         await began.wait()
-        try await bench.manager.store(.square(5), data: Data("DOT 5".utf8), for: url)
+        try await bench.manager.store(solidImage(5, 5), data: Data("DOT 5".utf8), for: url)
         release.send(true)
         await bench.loader.arrival(of: 1)
         bench.loader.answer(0, with: .success(.dot(size: 9)))
