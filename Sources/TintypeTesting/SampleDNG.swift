@@ -10,6 +10,9 @@ public struct SampleDNG {
     public var orientation = Orientation.up
     /// The camera's preview: a JPEG with its size.
     public var preview: (data: Data, size: PixelSize)?
+    /// True for a file as most cameras write it: the first directory is the preview's, and refers to the sensor's, which comes behind the
+    /// preview.
+    package var startsWithPreview = false
     /// The size in the header, if it differs from the picture's.
     public var claimedSize: PixelSize?
 
@@ -91,6 +94,21 @@ public struct SampleDNG {
                 Self.short(277, 3), Self.long(278, preview.size.height), Self.long(279, preview.data.count),
                 Self.short(284, 1),
             ]
+        }
+        if startsWithPreview, let preview {
+            let shared: Set = [271, 272, 274, 50_706, 50_708, 50_721, 50_728, 50_778]
+            func first(preview offset: Int, sensor: Int, _ general: [Entry]) -> Data {
+                let entries = general + reduced(preview, at: offset) + [Self.long(330, sensor)]
+                return Self.directory(entries.sorted { $0.tag < $1.tag }, at: 8, next: 0)
+            }
+            let general = sensor(at: 0).filter { shared.contains($0.tag) }
+            let offset = 8 + first(preview: 0, sensor: 0, general).count
+            let second = offset + preview.data.count + preview.data.count % 2
+            let start = second + Self.directory(sensor(at: 0), at: second, next: 0).count
+            var file = Data([0x49, 0x49, 42, 0] + Self.little(8, 4))
+            file += first(preview: offset, sensor: second, general) + preview.data
+            file += Data(count: preview.data.count % 2)
+            return file + Self.directory(sensor(at: start), at: second, next: 0) + samples
         }
         // Lengths are known before offsets, because they do not depend on them.
         let first = 8 + Self.directory(sensor(at: 0), at: 8, next: 0).count

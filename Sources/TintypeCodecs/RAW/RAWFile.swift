@@ -9,6 +9,8 @@ final class RAWFile {
     let callbacks: RAWCallbacks
     /// True if the bytes end before the picture of the sensor starts. libraw reads zeros there, and doesn't tell.
     let missesPicture: Bool
+    /// True if the bytes end before a directory, whose picture libraw then doesn't know of.
+    private let missesDirectory: Bool
     private let byteCount: Int
     private let metadata: ImageMetadata
 
@@ -26,6 +28,7 @@ final class RAWFile {
         byteCount = bytes.count
         metadata = ExifReader(bytes).map { ImageMetadata(tiff: $0, keepsMakerNotes: false) } ?? ImageMetadata()
         missesPicture = TIFFDirectory.missesLargestPicture(bytes)
+        missesDirectory = TIFFDirectory.missesDirectory(bytes)
         callbacks.attach(to: handle)
         handle.pointee.params.max_raw_memory_mb = UInt32(clamping: max(1, context.limits.maximumBytes.bytes >> 20))
         // libraw only reads the bytes.
@@ -66,10 +69,12 @@ final class RAWFile {
         case LIBRAW_TOO_BIG.rawValue:
             throw ImageError(
                 .limitExceeded, stage: .decode, reason: "the camera file takes more memory than the limit allows")
+        case LIBRAW_FILE_UNSUPPORTED.rawValue where !missesDirectory:
+            throw ImageError(.unknownFormat, stage: .decode, reason: "no camera file that libraw knows")
         case LIBRAW_UNSUFFICIENT_MEMORY.rawValue:
             throw ImageError(.outOfMemory, stage: .decode, reason: "libraw couldn't allocate memory for the image")
         default:
-            throw callbacks.missesBytes || result == LIBRAW_IO_ERROR.rawValue
+            throw callbacks.missesBytes || missesDirectory || result == LIBRAW_IO_ERROR.rawValue
                 ? .truncated("the camera file ends too early (libraw: \(message))")
                 : .corrupt("the camera file can't be read (libraw: \(message))")
         }

@@ -76,6 +76,9 @@ struct TIFFDirectory {
         return largest.isMissing
     }
 
+    /// Returns true if the bytes end before a directory of the file, or its values, do.
+    static func missesDirectory(_ bytes: UnsafeRawBufferPointer) -> Bool { all(bytes).contains { $0.isCut } }
+
     /// All directories: the chain from the first, and the directories that each refers to (SubIFDs).
     private static func all(_ bytes: UnsafeRawBufferPointer) -> [TIFFDirectory] {
         let first = TIFFDirectory(bytes)

@@ -2,7 +2,8 @@ public import FoundationEssentials
 
 /// An ordered list of coders that is itself a coder. The coder that was added last is asked first.
 ///
-/// If a coder fails, the next coder that can read the bytes is tried. If all fail, the first coder's error is thrown.
+/// If a coder fails, the next coder of the format is tried. If all fail, the first coder's error is thrown. Only if that error is
+/// ``ImageError/Code/unknownFormat``, so that a hint at the format was wrong, are the coders of the other possible format tried.
 public struct ImageCoders: ImageCoder {
     /// The coders in order of increasing precedence.
     public var coders: [any ImageCoder]
@@ -129,17 +130,23 @@ public struct ImageCoders: ImageCoder {
                     if error.isCancellation || [.overBudget, .decoderCrashed, .decodeTimedOut].contains(error.code) {
                         throw error
                     }
-                    failure = failure ?? error
+                    if failure == nil || failure?.code == .unknownFormat { failure = error }
                 }
             }
+            // A camera file that is cut isn't the preview that its signature, which is TIFF's, promises.
+            if let failure, failure.code != .unknownFormat { throw failure }
         }
         throw failure ?? unreadable(data, format: ImageFormat(sniffing: data) ?? hint)
     }
 
-    /// The formats that bytes may have, the likeliest first. A wrong hint must not prevent decoding: if it fails, the signature decides.
+    /// The formats that bytes may have, the likeliest first. A wrong hint must not prevent decoding.
     private static func formats(of data: Data, hint: ImageFormat?) -> [ImageFormat?] {
         let sniffed = ImageFormat(sniffing: data)
-        return hint == nil || hint == sniffed ? [sniffed] : [hint, sniffed]
+        guard let hint, hint != sniffed else { return [sniffed] }
+        guard let sniffed else { return [hint, nil] }
+        // Camera files have TIFF's signature, and formats of the program's own may have any. All others are known by theirs.
+        let isAmbiguous = hint == .raw ? sniffed == .tiff : !ImageFormat.known.contains(hint)
+        return isAmbiguous ? [hint, sniffed] : [sniffed, hint]
     }
 
     private func unreadable(_ data: Data, format: ImageFormat?) -> ImageError {

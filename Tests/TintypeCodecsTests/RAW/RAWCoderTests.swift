@@ -91,6 +91,42 @@ struct RAWCoderTests {
     }
     #endif
 
+    #if TIFF
+    @Test("A camera file that is cut, or over a limit, is an error and not its preview", .capability("COD-49", "3.1"))
+    func errorInsteadOfPreview() throws {
+        let data = try quarters {
+            $0.preview = try preview(64, 48)
+            $0.startsWithPreview = true
+        }
+        let coders = ImageCoders([TIFFCoder(), coder])
+        let options = DecodeOptions(formatHint: .raw)
+        var context = ProcessingContext()
+        #expect(try coders.decode(data, options: options, context: context).format == .raw)
+        #expect(isPreview(try coders.decode(data, options: DecodeOptions(), context: context)))
+        // Before and within the directory of the sensor's picture, before the picture, and within it.
+        let start = data.count - 128 * 96 * 2
+        for count in [start - 394, start - 300, start - 100, start, data.count - 1] {
+            let cut = Data(data.prefix(count))
+            expectCode(.truncatedImage) { try coders.decode(cut, options: options, context: context) }
+        }
+        context.limits.maximumPixels = 100 * 80
+        expectCode(.limitExceeded) { try coders.decode(data, options: options, context: context) }
+        #expect(isPreview(try coders.decode(data, options: DecodeOptions(), context: context)))
+    }
+    #endif
+
+    @Test("A picture of another format that is called a camera file is shown", .capability("COD-15"))
+    func wrongHint() throws {
+        let image = try RasterSamples.gradient(1, 1)
+        let coders = ImageCoders([JPEGCoder(), PNGCoder(), GIFCoder(), coder])
+        for format in [ImageFormat.jpeg, .png, .gif] {
+            let data = try coders.encode(image, as: format, options: EncodeOptions())
+            let shown = try coders.decode(
+                data, options: DecodeOptions(formatHint: .raw), context: ProcessingContext())
+            #expect(shown.format == format)
+        }
+    }
+
     @Test("A thumbnail is made of the camera's preview if that is large enough and of the same shape")
     func previews() throws {
         let box = PixelSize(width: 64, height: 64)
