@@ -9,6 +9,8 @@ public import TintypeImages
 ///   shows the preview.
 /// - The image is developed with the camera's white balance, upright, in sRGB with 8 bits. Its brightness is libraw's: 1
 ///   percent of the pixels are white.
+/// - All pixels of the sensor's active area are shown: the margins that a DNG cuts off by its `DefaultCropOrigin` and `DefaultCropSize`
+///   stay.
 /// - A thumbnail is made from the camera's embedded preview, as in file managers, if that is a JPEG with the proportions of the
 ///   image and at least as large as the thumbnail. Otherwise the image is developed, at half its size if that is enough.
 /// - Exif, XMP, and IPTC-IIM are read from camera files that are TIFF files, such as DNG, NEF, CR2, and ARW, without makers' notes.

@@ -11,6 +11,8 @@ final class RAWFile {
     let missesPicture: Bool
     /// True if the bytes end before a directory, whose picture libraw then doesn't know of.
     private let missesDirectory: Bool
+    /// True if the file states an orientation that doesn't exist. libraw turns such a picture.
+    private let hasSenselessOrientation: Bool
     private let byteCount: Int
     private let metadata: ImageMetadata
 
@@ -29,6 +31,8 @@ final class RAWFile {
         metadata = ExifReader(bytes).map { ImageMetadata(tiff: $0, keepsMakerNotes: false) } ?? ImageMetadata()
         missesPicture = TIFFDirectory.missesLargestPicture(bytes)
         missesDirectory = TIFFDirectory.missesDirectory(bytes)
+        hasSenselessOrientation =
+            ExifReader(bytes).map { !$0.orientationEntries.isEmpty && Orientation(exif: bytes) == nil } ?? false
         callbacks.attach(to: handle)
         handle.pointee.params.max_raw_memory_mb = UInt32(clamping: max(1, context.limits.maximumBytes.bytes >> 20))
         // libraw only reads the bytes.
@@ -40,7 +44,7 @@ final class RAWFile {
     /// The description of the image. libraw can only be closed afterwards.
     var info: ImageInfo {
         get throws(ImageError) {
-            let orientation = Self.orientation(flip: handle.pointee.sizes.flip)
+            let orientation = hasSenselessOrientation ? .up : Self.orientation(flip: handle.pointee.sizes.flip)
             // As stored: the rows are turned later.
             handle.pointee.params.user_flip = 0
             try check(libraw_adjust_sizes_info_only(handle))

@@ -53,6 +53,17 @@ struct RAWCoderTests {
     }
 
     @Test(
+        "A picture with an orientation that doesn't exist is not turned", .capability("COD-49"),
+        arguments: [0, 9, 10] as [UInt8])
+    func senselessOrientation(number: UInt8) throws {
+        var data = try quarters()
+        let entry = try #require(data.range(of: Data([0x12, 1, 3, 0, 1, 0, 0, 0, 1, 0])))
+        data[entry.upperBound - 2] = number
+        #expect(try coder.info(data).orientation == .up)
+        #expect(RasterSamples.corners(try coder.decode(data).pixels) == "RGBW")
+    }
+
+    @Test(
         "A DNG is a TIFF unless a hint says what it is; other camera files have signs of their own",
         .capability("COD-49", "FMT-12"))
     func hints() throws {
