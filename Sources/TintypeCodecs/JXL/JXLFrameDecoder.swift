@@ -110,10 +110,13 @@ final class JXLFrameDecoder: ArrivingFrames {
         }
     }
 
+    /// Of an animation, only one frame may be there.
+    var isTruncated: Bool { !info.isComplete }
+
     // MARK: While the file arrives
 
     /// Of a still image the end of the file need not be there.
-    var isWhole: Bool { info.isAnimated || reader.basic.have_animation != 0 ? info.isComplete : next > 0 }
+    var isWhole: Bool { mayMove ? info.isComplete : next > 0 }
 
     var mayMove: Bool { reader.basic.have_animation != 0 }
 

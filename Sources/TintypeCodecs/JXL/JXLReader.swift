@@ -13,7 +13,7 @@ final class JXLReader {
     private let decoder: OpaquePointer
     /// Which of the extra channels is the black of a file in inks (CMYK); `nil` for other files.
     private(set) var blackChannel: UInt32?
-    /// libjxl keeps referring to the bytes, so they are copied: compressed, they are small.
+    /// libjxl keeps referring to the bytes, so they are copied: compressed, they are small. A byte that isn't the file's follows them.
     private var bytes: UnsafeMutableRawBufferPointer
     private let limits: DecodeLimits
     private let keepsColorSpace: Bool
@@ -39,8 +39,7 @@ final class JXLReader {
         self.decoder = decoder
         self.limits = limits
         self.keepsColorSpace = keepsColorSpace
-        bytes = .allocate(byteCount: max(1, data.count), alignment: 16)
-        bytes.copyBytes(from: data)
+        bytes = Self.copy(data)
         info = ImageInfo(format: .jxl, size: .zero, hasAlpha: false)
         // All stored properties are there: from here on `deinit` cleans up.
         count = data.count
@@ -52,6 +51,13 @@ final class JXLReader {
     deinit {
         JxlDecoderDestroy(decoder)
         bytes.deallocate()
+    }
+
+    private static func copy(_ data: Data) -> UnsafeMutableRawBufferPointer {
+        let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: data.count + 1, alignment: 16)
+        bytes.copyBytes(from: data)
+        bytes[data.count] = 0
+        return bytes
     }
 
     /// The number of bytes of the file that have arrived.
@@ -77,7 +83,7 @@ final class JXLReader {
     // MARK: Header
 
     private func readHeader() throws(ImageError) {
-        try start(JXL_DEC_BASIC_INFO.rawValue | JXL_DEC_COLOR_ENCODING.rawValue | JXL_DEC_FRAME.rawValue)
+        try start(JXL_DEC_BASIC_INFO.rawValue | JXL_DEC_COLOR_ENCODING.rawValue | JXL_DEC_FRAME.rawValue, count: count)
         var durations: [Duration] = []
         loop: while true {
             switch JxlDecoderProcessInput(decoder) {
@@ -93,7 +99,10 @@ final class JXLReader {
                         .limitExceeded, stage: .decode,
                         reason: "the animation has more frames than the limit of \(limits.maximumFrames)")
                 }
-            case JXL_DEC_SUCCESS: break loop
+            case JXL_DEC_SUCCESS:
+                // The header of the last frame is there.
+                info.isComplete = try hasEnd()
+                break loop
             case JXL_DEC_NEED_MORE_INPUT:
                 // The header is there, and so are some frames: only the end is missing.
                 guard !durations.isEmpty else { throw .truncated("the JPEG XL file ends in its header") }
@@ -112,6 +121,21 @@ final class JXLReader {
             colorProfile: CodedColor.name(profile: profile, codePoints: codePoints), isComplete: info.isComplete,
             isHighDynamicRange: codePoints.isHighDynamicRange)
         info.metadata = metadata
+    }
+
+    /// Returns true if all bytes of the last frame are there. libjxl passes over a frame that is cut as over any other, but takes the
+    /// byte behind the file for a part of it.
+    private func hasEnd() throws(ImageError) -> Bool {
+        try start(JXL_DEC_FRAME.rawValue | JXL_DEC_FULL_IMAGE.rawValue, count: count + 1)
+        while true {
+            switch JxlDecoderProcessInput(decoder) {
+            case JXL_DEC_FRAME: continue
+            case JXL_DEC_NEED_IMAGE_OUT_BUFFER:
+                guard JxlDecoderSkipCurrentFrame(decoder) == JXL_DEC_SUCCESS else { throw damaged() }
+            case JXL_DEC_SUCCESS: return JxlDecoderReleaseInput(decoder) > 0
+            default: return false
+            }
+        }
     }
 
     /// True if components are floating-point numbers, which can exceed white.
@@ -198,7 +222,8 @@ final class JXLReader {
 
     /// Starts a pass through the frames at a given frame.
     func startFrames(at index: Int) throws(ImageError) {
-        try start(JXL_DEC_COLOR_ENCODING.rawValue | JXL_DEC_FRAME.rawValue | JXL_DEC_FULL_IMAGE.rawValue)
+        try start(
+            JXL_DEC_COLOR_ENCODING.rawValue | JXL_DEC_FRAME.rawValue | JXL_DEC_FULL_IMAGE.rawValue, count: count)
         if index > 0 { JxlDecoderSkipFrames(decoder, index) }
     }
 
@@ -206,8 +231,7 @@ final class JXLReader {
     func extend(_ data: Data) throws(ImageError) {
         let taken = count - JxlDecoderReleaseInput(decoder)
         bytes.deallocate()
-        bytes = .allocate(byteCount: max(1, data.count), alignment: 16)
-        bytes.copyBytes(from: data)
+        bytes = Self.copy(data)
         count = data.count
         guard taken <= count, let base = bytes.baseAddress,
             JxlDecoderSetInput(decoder, (base + taken).assumingMemoryBound(to: UInt8.self), count - taken)
@@ -215,7 +239,7 @@ final class JXLReader {
         else { throw damaged() }
     }
 
-    private func start(_ events: UInt32) throws(ImageError) {
+    private func start(_ events: UInt32, count: Int) throws(ImageError) {
         _ = JxlDecoderReleaseInput(decoder)
         JxlDecoderRewind(decoder)
         // Turning is ours, so that a thumbnail is turned when it is small.

@@ -46,6 +46,10 @@ struct PNGDecoder {
                     try readPasses(reader, finisher, into: &sink, isMissingRows: &isMissingRows)
                 }
             }
+            // The pixels are whole, but the frames that follow are missing.
+            if chunks.announcesAnimation, !chunks.isComplete, !options.firstFrameOnly {
+                throw ImageError.truncated("the PNG data ends before the animation does")
+            }
         } catch {
             guard error.code == .truncatedImage, options.allowsPartialImage else { throw error }
             shortfall = error

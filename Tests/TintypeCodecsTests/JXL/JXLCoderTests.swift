@@ -109,12 +109,31 @@ struct JXLCoderTests {
     @Test("The frames before the one in which an animation is cut are given, and that one is an error")
     func partialAnimation() throws {
         let image = try animation()
-        let cut = Data(try encode(image).dropLast(4))
-        // The header of the last frame is there.
-        expectCode(.truncatedImage) { try coder.decode(cut).decodingAllFrames() }
-        let decoder = try coder.frameDecoder(for: cut)
-        for frame in image.frames.dropLast() { #expect(try decoder.nextFrame() == frame) }
-        expectCode(.truncatedImage) { _ = try decoder.nextFrame() }
+        let data = try encode(image)
+        for missing in [1, 4] {
+            let cut = Data(data.dropLast(missing))
+            // The header of the last frame is there.
+            #expect(try coder.info(cut).frameCount == 3 && !coder.info(cut).isComplete)
+            expectCode(.truncatedImage) { try coder.decode(cut) }
+            let partial = try coder.decode(cut) { $0.allowsPartialImage = true }
+            #expect(partial.isPartial && partial.animation?.frameCount == 2)
+            let decoder = try coder.frameDecoder(for: cut)
+            for frame in image.frames.dropLast() { #expect(try decoder.nextFrame() == frame) }
+            expectCode(.truncatedImage) { _ = try decoder.nextFrame() }
+        }
+    }
+
+    @Test("An animation of which only the first frame is there is no whole image")
+    func firstFrameOfAnimation() throws {
+        let image = try animation()
+        let data = try encode(image)
+        let header = try #require((1...data.count).first { (try? coder.info(data.prefix($0)).frameCount) == 2 })
+        let cut = Data(data.prefix(header - 1))
+        #expect(try coder.info(cut).frameCount == 1)
+        expectCode(.truncatedImage) { try coder.decode(cut) }
+        let partial = try coder.decode(cut) { $0.allowsPartialImage = true }
+        #expect(partial.isPartial && partial.pixels == image.frames[0].pixels)
+        #expect(try !coder.decode(cut) { $0.firstFrameOnly = true }.isPartial)
     }
 
     /// Noise of several groups, of which libjxl decodes the eighth of the resolution first.

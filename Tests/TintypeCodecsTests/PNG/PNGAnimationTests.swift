@@ -169,6 +169,22 @@ struct PNGAnimationTests {
         #expect(image.frames.count == 2)
     }
 
+    @Test("An animation that is cut right behind its first pixels is no whole image")
+    func cutBehindFirst() throws {
+        let data = Self.twoFrames.data
+        // From the checksum of the pixels to the control of the next frame.
+        let control = try #require(data.range(of: Data("fcTL".utf8), options: .backwards)).lowerBound
+        for count in control - 8...control + 4 {
+            let cut = Data(data.prefix(count))
+            expectCode(.truncatedImage) { try coder.decode(cut, options: DecodeOptions(), context: context) }
+            let image = try coder.decode(
+                cut, options: DecodeOptions(allowsPartialImage: true), context: context)
+            #expect(image.isPartial && image.pixels[1, 1] == RasterSamples.red)
+            let first = try coder.decode(cut, options: DecodeOptions(firstFrameOnly: true), context: context)
+            #expect(!first.isPartial)
+        }
+    }
+
     @Test("More frames, or more bytes of frames, than the limits allow are refused")
     func limits() throws {
         var limits = DecodeLimits()
