@@ -52,6 +52,7 @@ struct MisbehavingCoder: AnimatedImageCoder {
     private func commit(_ misdeed: String, _ path: String?) throws(ImageError) {
         switch misdeed {
         case "lie": Lies.tell(path ?? "")
+        case "fail": throw ImageError(ImageError.Code(rawValue: path ?? ""), stage: .load, reason: "it failed")
         case "abort": abort()
         case "trap": _ = [Int]()[misdeed.count]
         case "exit": exit(3)

@@ -71,6 +71,22 @@ struct IsolatedFormatTests {
     }
 
     #if SVG
+    @Test("A drawing with data that isn't base64 is damaged, here and there", .capability("ISO-01"))
+    func invalidData() throws {
+        let image = #"<image width="9" height="9" href="data:image/png;base64,-_-_"/>"#
+        let data = Data(#"<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9">\#(image)</svg>"#.utf8)
+        var failures: [ImageError] = []
+        for coders in [coders, isolated] {
+            do throws(ImageError) {
+                _ = try coders.decode(data, options: DecodeOptions(), context: ProcessingContext())
+            } catch {
+                failures.append(error)
+            }
+        }
+        #expect(failures.map(\.code) == [.corruptImage, .corruptImage] && failures.first == failures.last)
+        #expect(failures.first?.stage == .decode)
+    }
+
     @Test("A drawing that ends its process is an error", .capability("COD-63"))
     func tiles() throws {
         func drawing(_ place: String) -> Data {

@@ -50,6 +50,17 @@ struct MisdeedTests {
         #expect(try bench.decode("good").size == PixelSize(width: 3, height: 2))
     }
 
+    @Test("An error that a decoder never has doesn't make its worker a liar", .capability("ISO-01"))
+    func errorsOfOtherStages() throws {
+        let bench = IsolatedBench()
+        for code in ["invalidURL", "emptyBody", "cancelled", "corruptImage"] {
+            let error = try #require(bench.failure("fail \(code)"))
+            #expect(error.code == .corruptImage && error.stage == .decode && error.reason == "it failed")
+        }
+        #expect(bench.failure("fail truncatedImage")?.code == .truncatedImage)
+        #expect(!bench.pool.idleProcesses.isEmpty)
+    }
+
     @Test("A decoder that takes all memory runs out of it, and the program doesn't", .capability("ISO-02"))
     func memory() throws {
         let bench = IsolatedBench { $0.memoryLimit = .megabytes(200) }

@@ -54,7 +54,10 @@ struct SVGLimits {
     ) throws(ImageError) -> (bytes: Int, elements: Double) {
         // A URL without data shows nothing.
         guard let comma = image.firstIndex(of: UInt8(ascii: ",")), comma < image.count - 1 else { return (0, 0) }
-        let content = try DataURL(image, limit: SVGCoder.maximumBytes)
+        let content: DataURL
+        do throws(ImageError) { content = try DataURL(image, limit: SVGCoder.maximumBytes) } catch {
+            throw .corrupt("the SVG embeds an image that can't be read: \(error.reason)")
+        }
         let coder: any ImageCoder
         switch ImageFormat(sniffing: content.data) {
         case .jpeg: coder = JPEGCoder()

@@ -44,8 +44,8 @@ extension WireRequest {
         }
     }
 
-    /// The codes of errors when decoders refuse an image.
-    private static let codes: Set<ImageError.Code> = [
+    /// The codes of errors when decoders refuse an image. A worker sends others as ``ImageError/Code/corruptImage``.
+    static let codes: Set<ImageError.Code> = [
         .unknownFormat, .formatNotEnabled, .corruptImage, .truncatedImage, .limitExceeded, .pageOutOfRange,
         .outOfMemory, .notAnimated,
     ]
