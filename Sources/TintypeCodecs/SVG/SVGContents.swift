@@ -40,6 +40,10 @@ final class SVGContents {
     private static let maximumElements = 1_000_000
     /// libxml2 reads no deeper where it builds a tree.
     private static let maximumDepth = 256
+    /// The elements that draw data of a URL: an image, or an element of another document. librsvg takes no notice of other elements' data.
+    private static let elementsWithData: Set = [
+        "image", "feImage", "use", "pattern", "linearGradient", "radialGradient",
+    ]
 
     init(_ bytes: UnsafeRawBufferPointer) throws(ImageError) {
         read(bytes)
@@ -126,6 +130,7 @@ final class SVGContents {
         guard open.count <= Self.maximumDepth else {
             return refuse("has elements within elements, more than \(Self.maximumDepth) deep", parser)
         }
+        var link: [UInt8]?
         for index in 0..<count {
             // Name, prefix, namespace, where the value starts, where it ends.
             guard let attributes, let attribute = attributes[index * 5], let first = attributes[index * 5 + 3],
@@ -138,10 +143,15 @@ final class SVGContents {
                 let prefix = attributes[index * 5 + 1].map { String(cString: $0) } ?? "xml"
                 if prefix == "xml", ids[value] == nil { ids[value] = element }
             case "href":
-                // The target of a link is not drawn.
-                if name != "a" { follow(value[...], from: element) }
+                let space = attributes[index * 5 + 2].map { String(cString: $0) }
+                // Of two, librsvg follows the reference without a namespace.
+                if space == nil || link == nil && space == "http://www.w3.org/1999/xlink" { link = value }
             default: followFunctions(value[...], from: element)
             }
+        }
+        // The target of a link is not drawn.
+        if let link, name != "a" {
+            follow(link[...], from: element, drawsData: Self.elementsWithData.contains(name))
         }
         if max(elements.count, references.count) > Self.maximumElements {
             refuse("has more elements or references than the limit of \(Self.maximumElements)", parser)
@@ -154,11 +164,11 @@ final class SVGContents {
 
     // MARK: References
 
-    private func follow(_ text: ArraySlice<UInt8>, from element: Int) {
+    private func follow(_ text: ArraySlice<UInt8>, from element: Int, drawsData: Bool = false) {
         let address = text.drop { $0 <= 0x20 }.filter { $0 != 0x09 && $0 != 0x0A && $0 != 0x0D }
         if address.first == UInt8(ascii: "#") {
             references.append(Reference(element: element, target: Array(address.dropFirst())))
-        } else if address.prefix(5).map({ $0 | 0x20 }).elementsEqual("data:".utf8.map { $0 | 0x20 }) {
+        } else if drawsData, address.prefix(5).map({ $0 | 0x20 }).elementsEqual("data:".utf8.map { $0 | 0x20 }) {
             images.append(Array(address))
         }
     }

@@ -311,6 +311,25 @@ struct SVGCoderTests {
         #expect(try coder.decode(svg("width='4' height='4'", link)).pixels[2, 2] == green)
     }
 
+    @Test("Data that draws nothing doesn't matter, and damaged data that draws is an error", .capability("COD-60"))
+    func unusedData() throws {
+        let drawing = svg("width='4' height='4'", "<rect width='4' height='4' fill='#0f0'/>").base64EncodedString()
+        let (good, bad) = ("data:image/svg+xml;base64,\(drawing)", "data:image/png;base64,-_-_")
+        let image = "<image width='4' height='4' href='\(good)'/>"
+        for element in [
+            "<script href='\(bad)'/>", "<metadata><x href='\(bad)'/></metadata>",
+            "<font-face-uri xlink:href='\(bad)'/>",
+        ] {
+            #expect(try coder.decode(svg("width='4' height='4'", element + image)).pixels[2, 2] == green)
+        }
+        let both = "<image width='4' height='4' href='\(good)' xlink:href='\(bad)'/>"
+        #expect(try coder.decode(svg("width='4' height='4'", both)).pixels[2, 2] == green)
+        for (link, other) in [("href", "xlink:href"), ("xlink:href", "y:href")] {
+            let element = "<image xmlns:y='y' width='4' height='4' \(other)='\(good)' \(link)='\(bad)'/>"
+            expectCode(.corruptImage) { try coder.decode(svg("width='4' height='4'", element)) }
+        }
+    }
+
     @Test("Limits and cancellation are kept, and a document that is cut says so")
     func refusals() throws {
         let data = svg("width='64' height='64'", String(repeating: halves, count: 10))
