@@ -76,6 +76,9 @@ final class SVGDocument {
         case RSVG_UNIT_MM: pixelsPerUnit = 96 / 25.4
         case RSVG_UNIT_PT: pixelsPerUnit = 96 / 72
         case RSVG_UNIT_PC: pixelsPerUnit = 16
+        // librsvg's size of a font where the document states none; it doesn't tell the other.
+        case RSVG_UNIT_EM: pixelsPerUnit = 12
+        case RSVG_UNIT_EX: pixelsPerUnit = 6
         default: return nil
         }
         return length.length > 0 ? length.length * pixelsPerUnit : nil

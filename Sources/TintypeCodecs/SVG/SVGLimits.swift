@@ -44,7 +44,16 @@ struct SVGLimits {
     /// The text of a document, which may be compressed. libxml2 wouldn't know all of the encodings, and would believe a declaration that
     /// names another one.
     static func markup(of data: Data) throws(ImageError) -> Data {
-        let text = GzipFile.isOne(data) ? try GzipFile.unpack(data, maximumBytes: SVGCoder.maximumBytes) : data
+        var text = data
+        if GzipFile.isOne(data) {
+            text = try GzipFile.unpack(data, maximumBytes: SVGCoder.maximumBytes)
+            // Everything that is compressed is taken for SVG until here.
+            let format = ImageFormat(sniffing: text)
+            guard format == .svg else {
+                let found = format.map { "it is \($0)" } ?? ImageFormat.guess(text)
+                throw ImageError(.unknownFormat, stage: .decode, reason: "the compressed file isn't SVG: \(found)")
+            }
+        }
         return XMLEncoding(text).map { Data($0.utf8(text)) } ?? text
     }
 

@@ -172,7 +172,7 @@ extension [UInt8] {
 
 extension ImageFormat {
     /// Returns a description of data that isn't an image, for helpful error messages.
-    static func guess(_ data: Data) -> String {
+    package static func guess(_ data: Data) -> String {
         if data.isEmpty { return "the data is empty" }
         let head = String(decoding: data.prefix(256), as: UTF8.self).drop { $0.isWhitespace }.lowercased()
         if head.hasPrefix("<!doctype html") || head.hasPrefix("<html") { return "the data is an HTML page" }

@@ -73,7 +73,8 @@ struct SVGCoderTests {
         arguments: [
             ("width='30' height='40'", 30, 40), ("viewBox='0 0 70 50'", 70, 50), ("width='1in' height='72pt'", 96, 96),
             ("width='40' viewBox='0 0 20 10'", 40, 20), ("height='1in' viewBox='0 0 10 20'", 48, 96),
-            ("width='50%' viewBox='0 0 20 10'", 20, 10),
+            ("width='50%' viewBox='0 0 20 10'", 20, 10), ("width='10em' viewBox='0 0 100 80'", 120, 96),
+            ("height='10ex' viewBox='0 0 10 20'", 30, 60),
             ("width='10.2' height='5'", 11, 5), ("width='100%' height='100%' viewBox='0 0 8 9'", 8, 9),
         ])
     func size(attributes: String, width: Int, height: Int) throws {
@@ -168,6 +169,9 @@ struct SVGCoderTests {
         expectCode(.limitExceeded) { try coder.decode(large) }
         expectCode(.corruptImage) { try coder.decode(gzip(plain).dropLast(12)) }
         expectCode(.corruptImage) { try coder.decode(gzip(gzip(plain))) }
+        for other in [Data("no drawing".utf8), Data("<html></html>".utf8), Data([0xFF, 0xD8, 0xFF, 0xE0])] {
+            expectCode(.unknownFormat) { try coder.decode(gzip(other)) }
+        }
         var lying = gzip(plain)
         for place in 1...4 { lying[lying.count - place] = 0xFF }
         expectCode(.corruptImage) { try coder.decode(lying) }
