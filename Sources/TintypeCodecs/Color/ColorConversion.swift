@@ -85,15 +85,17 @@ final class ColorConversion: @unchecked Sendable {
             cmsCloseProfile(profile)
             cmsCloseProfile(sRGB)
         }
-        func transform(_ layout: PixelLayout, _ input: KeyPath<PixelLayout, UInt32>, _ flags: Int32) -> cmsHTRANSFORM? {
+        func transform(
+            _ layout: PixelLayout, _ input: KeyPath<PixelLayout, UInt32>, to output: cmsHPROFILE, _ flags: Int32
+        ) -> cmsHTRANSFORM? {
             cmsCreateTransformTHR(
-                context, profile, layout[keyPath: input], sRGB, layout.rgba, UInt32(INTENT_RELATIVE_COLORIMETRIC),
+                context, profile, layout[keyPath: input], output, layout.rgba, UInt32(INTENT_RELATIVE_COLORIMETRIC),
                 UInt32(cmsFLAGS_NOCACHE | flags))
         }
         guard let input = input(source, cmsGetColorSpace(profile)) else { return nil }
         if input == \.rgba {
             // LittleCMS's own shortcuts are up to 6 % off in 16 bits, so that they cannot judge others.
-            guard let exact = transform(PixelLayout(.rgba16), input, cmsFLAGS_NOOPTIMIZE) else { return nil }
+            guard let exact = transform(PixelLayout(.rgba16), input, to: sRGB, cmsFLAGS_NOOPTIMIZE) else { return nil }
             let colors = sampleColors
             var converted = colors
             cmsDoTransform(exact, colors, &converted, UInt32(colors.count))
@@ -113,12 +115,19 @@ final class ColorConversion: @unchecked Sendable {
             }
         }
         if input == \.gray, format != .rgbaFloat16 {
-            guard let exact = transform(PixelLayout(.rgba16), input, cmsFLAGS_NOOPTIMIZE) else { return nil }
+            guard let exact = transform(PixelLayout(.rgba16), input, to: sRGB, cmsFLAGS_NOOPTIMIZE) else { return nil }
             defer { cmsDeleteTransform(exact) }
             return format == .rgba8 ? .table(grayColors(exact)) : .deepTable(DeepGrayTable(exact))
         }
-        return transform(PixelLayout(format), input, format == .rgba8 ? 0 : cmsFLAGS_HIGHRESPRECALC)
-            .map { .transform($0) }
+        guard format == .rgbaFloat16 else {
+            return transform(PixelLayout(format), input, to: sRGB, format == .rgba8 ? 0 : cmsFLAGS_HIGHRESPRECALC)
+                .map { .transform($0) }
+        }
+        guard let linear = CodePoints(primaries: 1, transfer: 8).profile, let light = open(linear, context) else {
+            return nil
+        }
+        defer { cmsCloseProfile(light) }
+        return transform(PixelLayout(format), input, to: light, 0).map { .transform($0) }
     }
 
     private static func grayColors(_ transform: cmsHTRANSFORM) -> [UInt32] {
@@ -213,6 +222,7 @@ final class ColorConversion: @unchecked Sendable {
     /// Converts straight or opaque RGBA in place; alpha stays.
     func convert(_ row: UnsafeMutableRawPointer, count: Int) {
         switch method {
+        case .transform(let transform) where format == .rgbaFloat16: convertToLight(transform, row, count: count)
         case .transform(let transform): cmsDoTransform(transform, row, row, UInt32(count))
         case .matrix(let matrix): matrix.convert(row, count: count)
         case .deepMatrix(let matrix): matrix.convert(row.assumingMemoryBound(to: UInt16.self), count: count)
@@ -225,6 +235,23 @@ final class ColorConversion: @unchecked Sendable {
                     row.storeBytes(of: color, toByteOffset: offset, as: UInt32.self)
                 }
             }
+        }
+    }
+
+    /// Converts half precision to light, and that to extended sRGB. Below 0, LittleCMS continues the straight part of sRGB's curve,
+    /// where extended sRGB mirrors the curve.
+    private func convertToLight(_ transform: cmsHTRANSFORM, _ row: UnsafeMutableRawPointer, count: Int) {
+        withUnsafeTemporaryAllocation(of: Float.self, capacity: count * 4) { floats in
+            guard let floats = floats.baseAddress else { return }
+            HalfFloat.unpack(row, to: floats, count: count * 4)
+            cmsDoTransform(transform, floats, floats, UInt32(count))
+            for pixel in 0..<count {
+                for place in pixel * 4..<pixel * 4 + 3 {
+                    let number = Float(TransferCurves.sRGBValue(Double(floats[place].magnitude)))
+                    floats[place] = floats[place] < 0 ? -number : number
+                }
+            }
+            HalfFloat.pack(floats, to: row, pixels: count)
         }
     }
 
@@ -263,14 +290,20 @@ private struct PixelLayout {
     private let sample: UInt32
     private let isDeep: Bool
 
+    /// Half precision is converted as single precision.
     init(_ format: PixelFormat) {
         isDeep = format != .rgba8
-        sample = (format == .rgbaFloat16 ? 1 << 22 : 0) | (isDeep ? 2 : 1)
+        sample =
+            switch format {
+            case .rgba8: 1
+            case .rgba16: 2
+            case .rgbaFloat16: 1 << 22 | 4
+            }
     }
 
     /// `TYPE_GRAY_8`; of deep pixels the red of RGBA, with three further channels.
     var gray: UInt32 { UInt32(PT_GRAY) << 16 | (isDeep ? 3 << 7 : 0) | 1 << 3 | sample }
-    /// `TYPE_RGBA_8`, `TYPE_RGBA_16`, or `TYPE_RGBA_HALF_FLT`
+    /// `TYPE_RGBA_8`, `TYPE_RGBA_16`, or `TYPE_RGBA_FLT`
     var rgba: UInt32 { UInt32(PT_RGB) << 16 | 1 << 7 | 3 << 3 | sample }
     /// `TYPE_CMYK_8`
     var cmyk: UInt32 { UInt32(PT_CMYK) << 16 | 4 << 3 | sample }

@@ -194,6 +194,22 @@ struct ColorConversionTests {
         }
     }
 
+    @Test("Below zero, half precision has the curve of sRGB mirrored, and far above white it isn't cut off")
+    func outsideGamut() throws {
+        let profile = try #require(CodePoints(primaries: 12, transfer: 13).profile)
+        let conversion = try #require(ColorConversion(profile: profile, source: .rgb, format: .rgbaFloat16))
+        var numbers: [Float] = [0, 1, 0, 0.5, 1, 1, 1, 1, 20, 20, 20, 0.25]
+        let buffer = try MutablePixelBuffer(size: PixelSize(width: 3, height: 1), format: .rgbaFloat16)
+        HalfFloat.pack(numbers, to: buffer.row(0), pixels: 3)
+        conversion.convert(buffer.row(0), count: 3)
+        HalfFloat.unpack(buffer.row(0), to: &numbers, count: numbers.count)
+        // The light of Display P3's green is -0.2250, 1.0421, -0.0786 in sRGB.
+        let green = [-encoded(0.2250), encoded(1.0421), -encoded(0.0786), 0.5]
+        for (number, expected) in zip(numbers, green + [1, 1, 1, 1, 20, 20, 20, 0.25]) {
+            #expect(abs(Double(number) - expected) < 0.001 * max(1, expected))
+        }
+    }
+
     /// The curve of sRGB (IEC 61966-2-1).
     private func encoded(_ light: Double) -> Double {
         light <= 0.003_130_8 ? light * 12.92 : 1.055 * pow(light, 1 / 2.4) - 0.055
