@@ -38,7 +38,8 @@ final class JXLFrameDecoder: ArrivingFrames {
         let format = Self.format(reader, options)
         color = CodedColor(
             profile: reader.pixelProfile, codePoints: reader.codePoints, isGray: reader.basic.num_color_channels == 1,
-            keepsColorSpace: options.keepsColorSpace, format: format, bitsPerComponent: info.bitsPerComponent)
+            keepsColorSpace: options.keepsColorSpace && !reader.becomesSRGB, format: format,
+            bitsPerComponent: reader.becomesSRGB ? 16 : info.bitsPerComponent)
         // Rounding to 8 bits comes last, after the colors are converted.
         let isRounded =
             format == .rgba8 && (color.takesDeepRows || reader.blackChannel != nil && info.bitsPerComponent > 8)
@@ -206,7 +207,7 @@ final class JXLFrameDecoder: ArrivingFrames {
         return try sink.finish()
     }
 
-    private var isPremultiplied: Bool { info.hasAlpha && reader.basic.alpha_premultiplied != 0 }
+    private var isPremultiplied: Bool { reader.isPremultiplied }
 
     /// Finishes a row of standard range in place.
     private func convert(_ row: UnsafeMutableRawPointer, _ y: Int, count: Int) {

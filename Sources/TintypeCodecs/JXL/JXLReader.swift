@@ -17,8 +17,10 @@ final class JXLReader {
     private var bytes: UnsafeMutableRawBufferPointer
     private let limits: DecodeLimits
     private let keepsColorSpace: Bool
-    /// Set if libjxl is to convert to sRGB itself, from the numbers that it decodes to.
-    private var convertsToSRGB = false
+    /// True if the pixels become sRGB even where the options keep the color space.
+    private(set) var becomesSRGB = false
+    /// True if libjxl converts to sRGB itself, from the numbers that it decodes to. It can't divide colors by alpha before.
+    private var convertsToSRGB: Bool { becomesSRGB && !isPremultiplied }
 
     /// The next event in a pass through the frames.
     enum Event {
@@ -138,6 +140,9 @@ final class JXLReader {
         }
     }
 
+    /// True if colors are multiplied by alpha.
+    var isPremultiplied: Bool { basic.alpha_bits > 0 && basic.alpha_premultiplied != 0 }
+
     /// True if components are floating-point numbers, which can exceed white.
     var isFloat: Bool { basic.exponent_bits_per_sample > 0 }
 
@@ -171,7 +176,7 @@ final class JXLReader {
             profile = nil
         } else if basic.uses_original_profile == 0, !keepsColorSpace || stated.transfer == 8 {
             // From XYB, libjxl gives any space with the same effort; and linear light in 8 bits would have no dark tones.
-            convertsToSRGB = true
+            becomesSRGB = true
         }
     }
 

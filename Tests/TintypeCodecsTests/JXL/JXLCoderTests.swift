@@ -217,6 +217,21 @@ struct JXLCoderTests {
         #expect(decoded.colorSpace == .sRGB)
     }
 
+    @Test(
+        "Light that is multiplied by alpha becomes sRGB that is, with loss and without",
+        arguments: [true, false], [false, true])
+    func premultipliedLight(isLossless: Bool, keepsColorSpace: Bool) throws {
+        // With 16 bits, because light in 8 bits has few dark tones.
+        var file = HandmadeJXL([0.25, 0.1, 0.05, 0.5])
+        file.isLossless = isLossless
+        file.isPremultiplied = true
+        file.color.transfer_function = JXL_TRANSFER_FUNCTION_LINEAR
+        let image = try coder.decode(try file.data()) { $0.keepsColorSpace = keepsColorSpace && !isLossless }
+        // The light 0.5, 0.2, 0.1 is 188, 124, 89 in sRGB.
+        #expect(RasterSamples.distance(image.pixels[8, 8], [94, 62, 45, 128]) <= 3)
+        #expect(image.colorSpace == .sRGB)
+    }
+
     @Test("Thumbnails fit the box")
     func thumbnails() throws {
         try TraitCoderChecks.expectThumbnails(coder, try encode(try RasterSamples.gradient(150, 280)))
