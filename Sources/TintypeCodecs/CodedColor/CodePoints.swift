@@ -2,6 +2,8 @@
 struct CodePoints: Equatable {
     var primaries: Int
     var transfer: Int
+    /// The primaries and the white of a file that states others than the code points have.
+    var otherChromaticities: Chromaticities?
 
     static let sRGB = CodePoints(primaries: 1, transfer: 13)
 
@@ -25,7 +27,8 @@ struct CodePoints: Equatable {
     }
 
     var chromaticities: Chromaticities {
-        switch primaries {
+        if let otherChromaticities { return otherChromaticities }
+        return switch primaries {
         case 4: .bt470M
         case 5: .bt470BG
         case 6, 7: .bt601
@@ -46,13 +49,24 @@ struct CodePoints: Equatable {
             case 9: "BT.2020"
             case 11: "DCI-P3"
             case 12: "Display P3"
-            default: "BT.709"
+            default: otherChromaticities == nil ? "BT.709" : "Other primaries"
             }
         switch transfer {
         case Transfer.pq: return gamut + " PQ"
         case Transfer.hlg: return gamut + " HLG"
         default: return Transfer.gamma[transfer].map { "\(gamut), gamma \($0)" } ?? gamut
         }
+    }
+}
+
+extension CodePoints {
+    /// The code points of primaries that a file states by their places. Those that can't be converted are taken for BT.709's.
+    init(_ chromaticities: Chromaticities, transfer: Int) {
+        let known = [1, 4, 5, 6, 9, 11, 12].first {
+            CodePoints(primaries: $0, transfer: transfer).chromaticities.isClose(to: chromaticities)
+        }
+        self.init(primaries: known ?? 2, transfer: transfer)
+        if known == nil, chromaticities.isConvertible { otherChromaticities = chromaticities }
     }
 }
 
@@ -75,6 +89,20 @@ struct Chromaticities: Equatable {
         red: [0.680, 0.320], green: [0.265, 0.690], blue: [0.150, 0.060], white: [0.314, 0.351])
     static let displayP3 = Chromaticities(red: [0.680, 0.320], green: [0.265, 0.690], blue: [0.150, 0.060])
 
+    /// True if no place differs by more than rounding.
+    func isClose(to other: Chromaticities) -> Bool {
+        [red - other.red, green - other.green, blue - other.blue, white - other.white].allSatisfy {
+            max(abs($0.x), abs($0.y)) < 0.000_5
+        }
+    }
+
+    /// True if colors become finite numbers in other primaries, as colors of a triangle do.
+    var isConvertible: Bool {
+        let (red, green, blue) = columns(to: .bt709)
+        // Also false for numbers that are none.
+        return [red, green, blue].allSatisfy { column in (0..<3).allSatisfy { column[$0].magnitude < 1_000 } }
+    }
+
     /// From linear components to XYZ, where white has a Y of 1 (SMPTE RP 177).
     var toXYZ: Matrix3 {
         func column(_ point: SIMD2<Double>) -> SIMD3<Double> {
@@ -93,10 +121,11 @@ struct Chromaticities: Equatable {
         return (column(matrix.columns.0), column(matrix.columns.1), column(matrix.columns.2))
     }
 
-    /// The shares of red, green and blue in luminance.
+    /// The shares of red, green and blue in luminance. Primaries that no light has may have none.
     var luminance: SIMD4<Float> {
         let columns = toXYZ.columns
-        return SIMD4(SIMD3<Float>(SIMD3(columns.0.y, columns.1.y, columns.2.y)), 0)
+        let shares = SIMD4(SIMD3<Float>(SIMD3(columns.0.y, columns.1.y, columns.2.y)), 0)
+        return pointwiseMax(shares, .zero)
     }
 }
 

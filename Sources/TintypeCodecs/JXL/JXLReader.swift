@@ -164,9 +164,10 @@ final class JXLReader {
         profile = readProfile(target)
         readBlackChannel()
         guard JxlDecoderGetColorAsEncodedProfile(decoder, nil, target, &encoding) == JXL_DEC_SUCCESS else { return }
-        let primaries = encoding.primaries == JXL_PRIMARIES_P3 ? 12 : Int(encoding.primaries.rawValue)
-        let stated = CodePoints(primaries: primaries, transfer: Int(encoding.transfer_function.rawValue))
         let isGray = encoding.color_space == JXL_COLOR_SPACE_GRAY
+        // Grays have no primaries.
+        let chromaticities = isGray ? Chromaticities.bt709 : Self.chromaticities(encoding)
+        let stated = CodePoints(chromaticities, transfer: Int(encoding.transfer_function.rawValue))
         if stated.isHighDynamicRange {
             codePoints = stated
             profile = nil
@@ -178,6 +179,14 @@ final class JXLReader {
             // From XYB, libjxl gives any space with the same effort; and linear light in 8 bits would have no dark tones.
             becomesSRGB = true
         }
+    }
+
+    /// libjxl gives the places of primaries that have a name, too.
+    private static func chromaticities(_ encoding: JxlColorEncoding) -> Chromaticities {
+        func point(_ place: (Double, Double)) -> SIMD2<Double> { [place.0, place.1] }
+        return Chromaticities(
+            red: point(encoding.primaries_red_xy), green: point(encoding.primaries_green_xy),
+            blue: point(encoding.primaries_blue_xy), white: point(encoding.white_point_xy))
     }
 
     private func readProfile(_ target: JxlColorProfileTarget) -> Data? {

@@ -217,6 +217,53 @@ struct JXLCoderTests {
         #expect(decoded.colorSpace == .sRGB)
     }
 
+    @Test("High dynamic range has the primaries and the white that the file states", .capability("COD-54"))
+    func statedPrimaries() throws {
+        let values = SIMD3<Double>(0.6, 0.4, 0.5)
+        var file = HandmadeJXL(SIMD4(SIMD3<Float>(values), 1))
+        file.color.transfer_function = JXL_TRANSFER_FUNCTION_PQ
+        // ROMM RGB, with the white of D50 and with that of D65.
+        file.color.primaries = JXL_PRIMARIES_CUSTOM
+        file.color.primaries_red_xy = (0.7347, 0.2653)
+        file.color.primaries_green_xy = (0.1596, 0.8404)
+        file.color.primaries_blue_xy = (0.0366, 0.0001)
+        for white in [SIMD2(0.3457, 0.3585), SIMD2(0.3127, 0.3290)] {
+            file.color.white_point = JXL_WHITE_POINT_CUSTOM
+            file.color.white_point_xy = (white.x, white.y)
+            let image = try coder.decode(try file.data()) { $0.decodeToHDR = true }
+            let columns = Chromaticities(
+                red: [0.7347, 0.2653], green: [0.1596, 0.8404], blue: [0.0366, 0.0001], white: white
+            ).columns(to: .bt709)
+            let light = SIMD3<Float>((0..<3).map { Float(TransferCurves.pqLight(values[$0]) / 203) })
+            let mixed = columns.0 * light.x + columns.1 * light.y + columns.2 * light.z
+            let pixel = image.pixels.component(x: 8, y: 8)
+            for index in 0..<3 {
+                let number = TransferCurves.sRGBValue(Double(mixed[index].magnitude))
+                #expect(abs(Double(pixel[index].magnitude) - number) < 0.003 * max(1, number))
+                #expect(pixel[index].sign == mixed[index].sign)
+            }
+        }
+        // The places of BT.2020's primaries are BT.2020, however they are stated.
+        file.color.primaries_red_xy = (0.708, 0.292)
+        file.color.primaries_green_xy = (0.170, 0.797)
+        file.color.primaries_blue_xy = (0.131, 0.046)
+        let stated = try file.data()
+        file.color.primaries = JXL_PRIMARIES_2100
+        file.color.white_point = JXL_WHITE_POINT_D65
+        let named = try file.data()
+        #expect(try coder.info(stated).colorProfile == "BT.2020 PQ" && coder.info(named).colorProfile == "BT.2020 PQ")
+        #expect(try coder.decode(stated).pixels == coder.decode(named).pixels)
+    }
+
+    @Test("Primaries that can't be converted are BT.709's")
+    func impossiblePrimaries() {
+        for place in [SIMD2<Double>(0.3, 0), SIMD2(.nan, 0.3), SIMD2(0.6400, 0.3300)] {
+            let points = CodePoints(
+                Chromaticities(red: [0.64, 0.33], green: place, blue: [0.15, 0.06]), transfer: 16)
+            #expect(points.chromaticities == .bt709 && points.isHighDynamicRange)
+        }
+    }
+
     @Test(
         "Light that is multiplied by alpha becomes sRGB that is, with loss and without",
         arguments: [true, false], [false, true])
