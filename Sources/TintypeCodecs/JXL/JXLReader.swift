@@ -85,7 +85,7 @@ final class JXLReader {
     // MARK: Header
 
     private func readHeader() throws(ImageError) {
-        try start(JXL_DEC_BASIC_INFO.rawValue | JXL_DEC_COLOR_ENCODING.rawValue | JXL_DEC_FRAME.rawValue, count: count)
+        try start(JXL_DEC_BASIC_INFO.rawValue | JXL_DEC_COLOR_ENCODING.rawValue | JXL_DEC_FRAME.rawValue)
         var durations: [Duration] = []
         loop: while true {
             switch JxlDecoderProcessInput(decoder) {
@@ -103,7 +103,7 @@ final class JXLReader {
                 }
             case JXL_DEC_SUCCESS:
                 // The header of the last frame is there.
-                info.isComplete = try hasEnd()
+                info.isComplete = walk().hasEnd
                 break loop
             case JXL_DEC_NEED_MORE_INPUT:
                 // The header is there, and so are some frames: only the end is missing.
@@ -123,21 +123,6 @@ final class JXLReader {
             colorProfile: CodedColor.name(profile: profile, codePoints: codePoints), isComplete: info.isComplete,
             isHighDynamicRange: codePoints.isHighDynamicRange)
         info.metadata = metadata
-    }
-
-    /// Returns true if all bytes of the last frame are there. libjxl passes over a frame that is cut as over any other, but takes the
-    /// byte behind the file for a part of it.
-    private func hasEnd() throws(ImageError) -> Bool {
-        try start(JXL_DEC_FRAME.rawValue | JXL_DEC_FULL_IMAGE.rawValue, count: count + 1)
-        while true {
-            switch JxlDecoderProcessInput(decoder) {
-            case JXL_DEC_FRAME: continue
-            case JXL_DEC_NEED_IMAGE_OUT_BUFFER:
-                guard JxlDecoderSkipCurrentFrame(decoder) == JXL_DEC_SUCCESS else { throw damaged() }
-            case JXL_DEC_SUCCESS: return JxlDecoderReleaseInput(decoder) > 0
-            default: return false
-            }
-        }
     }
 
     /// True if colors are multiplied by alpha.
@@ -215,29 +200,39 @@ final class JXLReader {
     // MARK: Frames
 
     /// The size of the largest frame: frames may be larger than the image, which shows a part of them. libjxl decodes them whole.
-    var largestFrame: PixelSize {
-        let image = PixelSize(width: Int(basic.xsize), height: Int(basic.ysize))
-        guard let decoder = JxlDecoderCreate(nil) else { return image }
+    var largestFrame: PixelSize { walk().largest }
+
+    /// Walks through the frames, whether they are shown or not, and decodes none.
+    /// - Returns: the size of the largest, and true if all bytes of the last are there: libjxl passes over a frame that is cut as over any
+    ///   other, but takes the byte behind the file for a part of it.
+    private func walk() -> (largest: PixelSize, hasEnd: Bool) {
+        var largest = PixelSize(width: Int(basic.xsize), height: Int(basic.ysize))
+        guard let decoder = JxlDecoderCreate(nil) else { return (largest, true) }
         defer { JxlDecoderDestroy(decoder) }
+        let events = JXL_DEC_FRAME.rawValue | JXL_DEC_FULL_IMAGE.rawValue
         guard JxlDecoderSetCoalescing(decoder, 0) == JXL_DEC_SUCCESS,
-            JxlDecoderSubscribeEvents(decoder, Int32(JXL_DEC_FRAME.rawValue)) == JXL_DEC_SUCCESS,
-            JxlDecoderSetInput(decoder, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), count)
+            JxlDecoderSubscribeEvents(decoder, Int32(events)) == JXL_DEC_SUCCESS,
+            JxlDecoderSetInput(decoder, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), count + 1)
                 == JXL_DEC_SUCCESS
-        else { return image }
-        var largest = image
-        while JxlDecoderProcessInput(decoder) == JXL_DEC_FRAME {
-            var header = JxlFrameHeader()
-            guard JxlDecoderGetFrameHeader(decoder, &header) == JXL_DEC_SUCCESS else { break }
-            let frame = PixelSize(width: Int(header.layer_info.xsize), height: Int(header.layer_info.ysize))
-            if frame.pixelCount > largest.pixelCount { largest = frame }
+        else { return (largest, true) }
+        while true {
+            switch JxlDecoderProcessInput(decoder) {
+            case JXL_DEC_FRAME:
+                var header = JxlFrameHeader()
+                guard JxlDecoderGetFrameHeader(decoder, &header) == JXL_DEC_SUCCESS else { return (largest, false) }
+                let frame = PixelSize(width: Int(header.layer_info.xsize), height: Int(header.layer_info.ysize))
+                if frame.pixelCount > largest.pixelCount { largest = frame }
+            case JXL_DEC_NEED_IMAGE_OUT_BUFFER:
+                guard JxlDecoderSkipCurrentFrame(decoder) == JXL_DEC_SUCCESS else { return (largest, false) }
+            case JXL_DEC_SUCCESS: return (largest, JxlDecoderReleaseInput(decoder) > 0)
+            default: return (largest, false)
+            }
         }
-        return largest
     }
 
     /// Starts a pass through the frames at a given frame.
     func startFrames(at index: Int) throws(ImageError) {
-        try start(
-            JXL_DEC_COLOR_ENCODING.rawValue | JXL_DEC_FRAME.rawValue | JXL_DEC_FULL_IMAGE.rawValue, count: count)
+        try start(JXL_DEC_COLOR_ENCODING.rawValue | JXL_DEC_FRAME.rawValue | JXL_DEC_FULL_IMAGE.rawValue)
         if index > 0 { JxlDecoderSkipFrames(decoder, index) }
     }
 
@@ -253,7 +248,7 @@ final class JXLReader {
         else { throw damaged() }
     }
 
-    private func start(_ events: UInt32, count: Int) throws(ImageError) {
+    private func start(_ events: UInt32) throws(ImageError) {
         _ = JxlDecoderReleaseInput(decoder)
         JxlDecoderRewind(decoder)
         // Turning is ours, so that a thumbnail is turned when it is small.
