@@ -116,7 +116,7 @@ struct RAWCoderTests {
         #expect(isPreview(try coders.decode(data, options: DecodeOptions(), context: context)))
         // Before and within the directory of the sensor's picture, before the picture, and within it.
         let start = data.count - 128 * 96 * 2
-        for count in [start - 394, start - 300, start - 100, start, data.count - 1] {
+        for count in [start - 394, start - 300, start - 100, start, data.count - 2] {
             let cut = Data(data.prefix(count))
             expectCode(.truncatedImage) { try coders.decode(cut, options: options, context: context) }
         }
