@@ -138,9 +138,17 @@ public final class ImageCache: Sendable {
     /// end.
     package func removalCount(ofSource source: String) -> RemovalCount { removals.count(ofSource: source) }
 
-    /// Counts the start or the end of a replacement. Loads that started before its end don't store what it replaces.
-    package func noteReplacement(ofSource source: String, _ event: WritableKeyPath<RemovalCount.Layer, UInt32>) {
-        removals.noteReplacement(ofSource: source, event)
+    /// Begins a replacement, unless there was a newer one. Loads that started before its end don't store what it replaces.
+    package func beginReplacement(ofSource source: String, by number: Int) -> Bool {
+        removals.change(ofSource: source) { $0.beginReplacement(by: number) }
+    }
+
+    package func endReplacement(ofSource source: String) { removals.change(ofSource: source) { $0.endReplacement() } }
+
+    /// Removes every variant of a source during a replacement. It doesn't count as a removal.
+    package func clear(source: String) async throws(ImageError) {
+        memory.removeAll(ofSource: source)
+        _ = try await disk?.removeAll(ofSource: source)
     }
 
     /// Stores a decoded image in memory, unless its source was removed since the load began. A removal can't come between the check and the

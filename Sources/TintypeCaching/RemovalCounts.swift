@@ -12,10 +12,6 @@ package struct RemovalCount: Hashable, Sendable {
         /// a moment later.
         package func permitsStore(since old: Layer) -> Bool { self == old && starts == ends }
 
-        fileprivate func isOne(after old: Layer) -> Bool {
-            starts == ends && old.starts == old.ends && starts == old.starts &+ 1
-        }
-
         fileprivate static func + (one: Layer, other: Layer) -> Layer {
             Layer(starts: one.starts &+ other.starts, ends: one.ends &+ other.ends)
         }
@@ -23,19 +19,37 @@ package struct RemovalCount: Hashable, Sendable {
 
     package var memory = Layer()
     package var disk = Layer()
-    /// The replacements of images by the program's, or by newer ones; `nil` for a store of the program's itself, which only removals prevent.
+    /// The replacements of images: by the program's, and by newer bytes; `nil` for the images that replace others.
     package var replacements: Layer? = Layer()
+    /// The number of the newest replacement; `nil` for an image of the program's, which only removals prevent.
+    package var newest: Int? = 0
 
     /// Returns true if an image whose load started at another count may be stored.
     func permitsStore(in layer: KeyPath<RemovalCount, Layer>, since old: RemovalCount) -> Bool {
         self[keyPath: layer].permitsStore(since: old[keyPath: layer])
-            && (old.replacements.map { replacements?.permitsStore(since: $0) == true } ?? true)
+            && (old.replacements.map { replacements?.permitsStore(since: $0) == true }
+                ?? (old.newest == nil || old.newest == newest))
     }
 
-    /// True if a single removal happened since, from all layers, as part of a single replacement.
-    package func isOne(after old: RemovalCount) -> Bool {
-        memory.isOne(after: old.memory) && disk.isOne(after: old.disk)
-            && old.replacements.map { replacements?.isOne(after: $0) == true } ?? false
+    /// Begins a replacement, unless there was one with a higher number: images have higher numbers that were asked for later.
+    package mutating func beginReplacement(by number: Int) -> Bool {
+        guard number > newest ?? 0 else { return false }
+        newest = number
+        replacements?.starts &+= 1
+        return true
+    }
+
+    package mutating func endReplacement() { replacements?.ends &+= 1 }
+
+    /// The count for the stores of newer bytes, which have replaced the old ones under a number; `nil` if a removal, or a newer
+    /// replacement, prevents them.
+    package func afterReplacement(by number: Int, since old: RemovalCount) -> RemovalCount? {
+        guard newest == number, memory.permitsStore(since: old.memory), disk.permitsStore(since: old.disk) else {
+            return nil
+        }
+        var count = self
+        count.replacements = nil
+        return count
     }
 
     fileprivate mutating func change(_ layers: CacheLayers, _ body: (inout Layer) -> Void) {
@@ -62,9 +76,9 @@ final class RemovalCounts: Sendable {
         return count
     }
 
-    /// Counts the start or the end of a replacement of what loads under way would store.
-    func noteReplacement(ofSource source: String, _ event: WritableKeyPath<RemovalCount.Layer, UInt32>) {
-        counts.withLock { $0[Self.index(source)].replacements?[keyPath: event] &+= 1 }
+    /// Changes the count of a source.
+    func change<Result>(ofSource source: String, _ body: (inout RemovalCount) -> Result) -> Result {
+        counts.withLock { body(&$0[Self.index(source)]) }
     }
 
     /// Counts the start and the end of a removal of a source, or of everything for `nil`.

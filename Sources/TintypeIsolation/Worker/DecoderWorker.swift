@@ -50,7 +50,7 @@ package struct DecoderWorker {
             // The program wouldn't believe other codes.
             let code = WireRequest.codes.contains(error.code) ? error.code : .corruptImage
             // A message has no long texts.
-(answer, pixels) = (.failed(code, WireRequest.cleaned(error.reason, limit: 1_000)), nil)
+            (answer, pixels) = (.failed(code, WireRequest.cleaned(error.reason, limit: 1_000)), nil)
         }
         guard let answer else { return }
         try send(answer)

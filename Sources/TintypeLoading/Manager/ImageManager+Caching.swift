@@ -69,8 +69,8 @@ extension ImageManager {
         let (request, environment) = prepared(request)
         try environment.check(request)
         let key = environment.key(for: request)
-        environment.noteReplacement(ofSource: key.source, \.starts)
-        defer { environment.noteReplacement(ofSource: key.source, \.ends) }
+        while !environment.beginReplacement(ofSource: key.source, by: SharedWorkID.next()) {}
+        defer { environment.endReplacement(ofSource: key.source) }
         let now = environment.configuration.date()
         // Nothing but the request's credentials.
         let response = environment.storedResponse(
@@ -82,7 +82,7 @@ extension ImageManager {
         let isOriginal = key.variant.isOriginal
         let removals = environment.removals(ofSource: key.source)
         var count = isOriginal ? removals.originals : removals.images
-        count.replacements = nil
+        (count.replacements, count.newest) = (nil, nil)
         let cache = isOriginal ? environment.originals : environment.cache
         let layers = isOriginal ? request.cache.storeOriginal ?? request.cache.store : request.cache.store
         guard layers.contains(.disk), cache.disk != nil, !environment.loaders.isLocal(request.url),

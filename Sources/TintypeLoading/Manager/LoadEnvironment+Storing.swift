@@ -125,11 +125,18 @@ extension LoadEnvironment {
             images: images, originals: hasOwnOriginals ? originals.removalCount(ofSource: source) : images)
     }
 
-    /// Counts the start or the end of a replacement: a store of the program's, or newer bytes. Loads that started before its end don't store
-    /// what it replaces.
-    func noteReplacement(ofSource source: String, _ event: WritableKeyPath<RemovalCount.Layer, UInt32>) {
-        cache.noteReplacement(ofSource: source, event)
-        if hasOwnOriginals { originals.noteReplacement(ofSource: source, event) }
+    /// Begins to replace the images of a source, by one of the program's or by newer bytes, unless there was a newer replacement. Loads that
+    /// started before its end don't store what it replaces.
+    func beginReplacement(ofSource source: String, by number: Int) -> Bool {
+        guard cache.beginReplacement(ofSource: source, by: number) else { return false }
+        guard hasOwnOriginals, !originals.beginReplacement(ofSource: source, by: number) else { return true }
+        cache.endReplacement(ofSource: source)
+        return false
+    }
+
+    func endReplacement(ofSource source: String) {
+        cache.endReplacement(ofSource: source)
+        if hasOwnOriginals { originals.endReplacement(ofSource: source) }
     }
 
     /// Removes every variant of a source, and its original.
@@ -151,21 +158,25 @@ extension LoadEnvironment {
     }
 
     /// Removes every variant of a source that newer bytes replace.
-    /// - Parameter removals: The removals when the newer bytes were asked for.
-    /// - Returns: The removals including this one, passed to the stores of the newer bytes; `nil` if there was another removal meanwhile, so
-    ///   that the caches have neither the old image nor the new, or another replacement, which stays.
-    func replaceVariants(ofSource source: String, since removals: SourceRemovals) async -> SourceRemovals? {
-        guard self.removals(ofSource: source).hasSameReplacements(as: removals) else { return nil }
-        noteReplacement(ofSource: source, \.starts)
+    /// - Parameters:
+    ///   - number: The number of the newer bytes.
+    ///   - removals: The removals when they were asked for.
+    /// - Returns: The removals for the stores of the newer bytes; `nil` if there was a removal meanwhile, so that the caches have neither the old
+    ///   image nor the new, or a newer replacement, which stays.
+    func replaceVariants(
+        ofSource source: String, by number: Int, since removals: SourceRemovals
+    ) async -> SourceRemovals? {
+        guard beginReplacement(ofSource: source, by: number) else { return nil }
         do throws(ImageError) {
-            try await removeAll(ofSource: source)
+            // The original goes first, so that variants made from it in the meantime are removed with the rest.
+            if hasOwnOriginals { try await originals.clear(source: source) }
+            try await cache.clear(source: source)
         } catch {
             configuration.logger.warning(
                 "couldn't remove the outdated variants of \(URLDescription.redacted(source)): \(error.reason)")
         }
-        noteReplacement(ofSource: source, \.ends)
-        let now = self.removals(ofSource: source)
-        return now.isOne(after: removals) ? now : nil
+        endReplacement(ofSource: source)
+        return self.removals(ofSource: source).afterReplacement(by: number, since: removals)
     }
 }
 

@@ -81,12 +81,12 @@ struct SourceRemovals: Hashable, Sendable {
     var images: RemovalCount
     var originals: RemovalCount
 
-    func hasSameReplacements(as old: SourceRemovals) -> Bool {
-        images.replacements == old.images.replacements && originals.replacements == old.originals.replacements
+    func afterReplacement(by number: Int, since old: SourceRemovals) -> SourceRemovals? {
+        guard let images = images.afterReplacement(by: number, since: old.images),
+            let originals = originals.afterReplacement(by: number, since: old.originals)
+        else { return nil }
+        return SourceRemovals(images: images, originals: originals)
     }
-
-    /// True if a single removal happened since, from all layers of both caches, as part of a single replacement.
-    func isOne(after old: SourceRemovals) -> Bool { images.isOne(after: old.images) && originals.isOne(after: old.originals) }
 }
 
 extension ImageError {

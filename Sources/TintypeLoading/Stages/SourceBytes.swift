@@ -4,6 +4,8 @@ internal import FoundationEssentials
 final class SourceBytes: Sendable {
     let entry: DiskCacheEntry
     let source: ImageOrigin
+    /// Bytes that were asked for later have a higher number.
+    let number: Int
     /// True for bytes from the disk that the source said are still current.
     let isNotModified: Bool
     /// True if ``entry`` is the thumbnail or transformed image, not the source itself.
@@ -29,13 +31,13 @@ final class SourceBytes: Sendable {
     var image: Image? { loaded?.isNotModified == false ? loaded?.image : nil }
 
     init(
-        _ entry: DiskCacheEntry, source: ImageOrigin, isNotModified: Bool = false, isVariant: Bool = false,
-        diskTime: StageTime = .zero, loadTime: StageTime = .zero,
-        loaded: LoadedData? = nil, removals: SourceRemovals? = nil, reservation: BodyReservation
+        _ entry: DiskCacheEntry, source: ImageOrigin, number: Int = 0, isNotModified: Bool = false,
+        isVariant: Bool = false, diskTime: StageTime = .zero, loadTime: StageTime = .zero, loaded: LoadedData? = nil,
+        removals: SourceRemovals? = nil, reservation: BodyReservation
     ) {
         state = Lock(State(removals: removals))
         (self.entry, self.source, self.loaded, self.reservation) = (entry, source, loaded, reservation)
-        (self.isNotModified, self.isVariant) = (isNotModified, isVariant)
+        (self.number, self.isNotModified, self.isVariant) = (number, isNotModified, isVariant)
         (self.diskTime, self.loadTime) = (diskTime, loadTime)
     }
 
@@ -60,8 +62,7 @@ final class SourceBytes: Sendable {
     }
 
     /// Replaces the variants that the caches have of the source, once for all loads of these bytes. All of them wait for it.
-    /// - Parameter replace: Returns the removals including its own; `nil` if there was another removal since the bytes were asked for,
-    ///   so that nothing of them may be stored.
+    /// - Parameter replace: Returns the removals for the stores of these bytes; `nil` if nothing of them may be stored.
     func replaceOnce(_ replace: (SourceRemovals) async -> SourceRemovals?) async {
         guard let removals else { return }
         let (replacement, isFirst) = state.withLock { state in

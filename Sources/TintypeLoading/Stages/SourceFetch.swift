@@ -109,7 +109,7 @@ final class SourceFetch: Sendable {
     }
 
     private func transfer(replacing cached: SourceBytes?, _ job: LoadWork.Job) async throws(ImageError) -> SourceBytes {
-        let requestTime = environment.configuration.date()
+        let (requestTime, number) = (environment.configuration.date(), SharedWorkID.next())
         let reservation = environment.reservation()
         let arrival = BodyArrival(environment, of: url, counting: reservation, for: job)
         defer { arrival.end() }
@@ -127,7 +127,7 @@ final class SourceFetch: Sendable {
                 try await load(message, in: job)
             }
             let bytes = try sourceBytes(
-                loaded, replacing: cached, requestTime: requestTime, loadTime: time, reservation: reservation)
+                loaded, number, replacing: cached, requestTime: requestTime, loadTime: time, reservation: reservation)
             await environment.invalidate(after: request)
             environment.shared.failures.withLock { $0.remove(key.failure()) }
             environment.countDownload(.success(bytes))
@@ -163,7 +163,7 @@ final class SourceFetch: Sendable {
     }
 
     private func sourceBytes(
-        _ loaded: LoadedData, replacing cached: SourceBytes?, requestTime: Date, loadTime: StageTime,
+        _ loaded: LoadedData, _ number: Int, replacing cached: SourceBytes?, requestTime: Date, loadTime: StageTime,
         reservation: BodyReservation
     ) throws(ImageError) -> SourceBytes {
         let now = environment.configuration.date()
@@ -194,7 +194,7 @@ final class SourceFetch: Sendable {
         // The program's own bytes belong to the image, whether the source says that it is the same or sends it again.
         if isSame { entry.extendedData = cached?.entry.extendedData }
         return SourceBytes(
-            entry, source: .network, isNotModified: isSame, diskTime: cached?.diskTime ?? .zero, loadTime: loadTime,
+            entry, source: .network, number: number, isNotModified: isSame, diskTime: cached?.diskTime ?? .zero, loadTime: loadTime,
             loaded: loaded, removals: key.removals, reservation: reservation)
     }
 }

@@ -98,7 +98,7 @@ struct SourceLoad: Sendable {
         defer { stores.end(number) }
         guard !Task.isCancelled else { return }
         await bytes.replaceOnce { removals in
-            await environment.replaceVariants(ofSource: key.original.source, since: removals)
+            await environment.replaceVariants(ofSource: key.original.source, by: bytes.number, since: removals)
         }
     }
 }

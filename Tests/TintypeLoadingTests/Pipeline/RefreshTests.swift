@@ -229,7 +229,7 @@ struct RefreshTests {
         _ = try await task.image
         #expect(bench.cache.now.disk[key]?.data == Data("DOT 9".utf8))
         release.send(true)
-        // The first one has replaced the older bytes meanwhile.
+        // The second one's bytes were asked for later.
         #expect(try await second.image.size.width == 9)
         #expect(bench.cache.now.disk[key]?.data == Data("DOT 9".utf8))
     }

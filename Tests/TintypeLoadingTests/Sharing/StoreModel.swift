@@ -23,9 +23,11 @@ struct StoreModel: ExploredModel {
         case bytesStayUntilWritten
         /// New bytes replace the old ones once, and not for each size.
         case replacesOnce
-        /// They do so only if nothing else was removed since they were asked for.
+        /// They do so only if none were replaced that were asked for later.
+        case newestReplaces
+        /// They are stored only if nothing was removed since they were asked for.
         case replacesOnlyIfCurrent
-        /// Their stores know the removal by which they replaced the old ones.
+        /// Their stores know that they replaced the old ones.
         case storesKnowReplacement
     }
 
@@ -201,29 +203,30 @@ struct StoreModel: ExploredModel {
             guard bodies[picture]?.replacement != .done || !rules.contains(.replacesOnce) else {
                 return go(to: .store, in: &self)
             }
+            guard count.beginReplacement(by: picture) || !rules.contains(.newestReplaces) else {
+                bodies[picture]?.replacement = .done
+                return go(to: .store, in: &self)
+            }
             bodies[picture]?.replacement = .running
-            countRemoval(1)
             go(to: .removeOld, in: &self)
         case .removeOld:
             (memory, disk) = ([:], nil)
             go(to: .endReplacing, in: &self)
         case .endReplacing:
             guard let picture = job.picture, let body = bodies[picture] else { return }
-            countRemoval(-1)
+            count.endReplacement()
             bodies[picture]?.replacement = .done
-            let (new, old) = (
-                SourceRemovals(images: count, originals: count),
-                SourceRemovals(images: body.removals, originals: body.removals)
-            )
+            let old = rules.contains(.replacesOnlyIfCurrent) ? body.removals : count
             if rules.contains(.storesKnowReplacement),
-                new.isOne(after: old) || !rules.contains(.replacesOnlyIfCurrent)
+                let removals = count.afterReplacement(
+                    by: rules.contains(.newestReplaces) ? picture : count.newest ?? 0, since: old)
             {
-                bodies[picture]?.removals = count
+                bodies[picture]?.removals = removals
             }
             go(to: .store, in: &self)
         case .store, .storeLate:
             if let picture = job.picture, let body = bodies[picture] {
-                if permitsStore(count.memory, since: body.removals.memory, rules) {
+                if permitsStore(in: \.memory, since: body.removals, rules) {
                     memory[size] = picture
                 }
                 if rules.contains(.imageStores) { beginWrite(picture, job, rules) }
@@ -243,10 +246,15 @@ struct StoreModel: ExploredModel {
         count.disk = count.memory
     }
 
-    private func permitsStore(_ new: RemovalCount.Layer, since old: RemovalCount.Layer, _ rules: Set<Rule>) -> Bool {
+    private func permitsStore(
+        in layer: WritableKeyPath<RemovalCount, RemovalCount.Layer>, since old: RemovalCount, _ rules: Set<Rule>
+    ) -> Bool {
         guard rules.contains(.countAtStore) else { return true }
-        return rules.contains(.endsCount)
-            ? new.permitsStore(since: old) : new.starts == old.starts && new.starts == new.ends
+        var old = old
+        if !rules.contains(.endsCount), old[keyPath: layer].starts == count[keyPath: layer].starts {
+            old[keyPath: layer].ends = count[keyPath: layer].ends
+        }
+        return count.permitsStore(in: layer, since: old)
     }
 
     private mutating func remove(_ index: Int) {
@@ -285,7 +293,7 @@ struct StoreModel: ExploredModel {
 
     private mutating func write(_ rules: Set<Rule>) {
         let write = writes.removeFirst()
-        if permitsStore(count.disk, since: write.removals.disk, rules) { disk = write.picture }
+        if permitsStore(in: \.disk, since: write.removals, rules) { disk = write.picture }
         var effects = SharedWorkState<Key>.Effects()
         machine.leave(write.hold, &effects)
         perform(effects, nil)
