@@ -5,6 +5,7 @@ package import TintypeLoading
 
 /// Ends a command cleanly after Ctrl-C or `kill`: its task is canceled and tidies up. A second signal ends it immediately.
 ///
+/// The process then dies of the signal, because a shell goes on with its loop or script after a command that exits by itself.
 /// A signal that the process was started to ignore stays ignored, as SIGHUP under `nohup`.
 package enum Interruption {
     private static let signals = [SIGINT, SIGTERM, SIGHUP]
@@ -13,7 +14,8 @@ package enum Interruption {
     package static let lastWords = Lock<(@Sendable () -> Void)?>(nil)
 
     /// Runs `body`.
-    /// - Throws: the exit status 128 + signal number if a signal arrived, or the error of `body`.
+    /// - Throws: the error of `body`; or, in a process that signals don't end (the first of a container), the exit status
+    ///   128 + signal number.
     package static func handled(_ body: @escaping @Sendable () async throws -> Void) async throws {
         let received = Lock<Int32?>(nil)
         let running = Lock<Task<Void, any Error>?>(nil)
@@ -34,6 +36,7 @@ package enum Interruption {
                     running.withLock { $0 }?.cancel()
                 } else {
                     lastWords.withLock { $0 }?()
+                    end(by: number)
                     _exit(128 + number)
                 }
             }
@@ -51,8 +54,22 @@ package enum Interruption {
             source.cancel()
             signal(number, SIG_DFL)
         }
-        if let number = received.withLock({ $0 }) { throw ExitCode(128 + number) }
+        if let number = received.withLock({ $0 }) {
+            end(by: number)
+            throw ExitCode(128 + number)
+        }
         try result.get()
+    }
+
+    /// Ends the process by a signal. Returns in a process that the signal doesn't end.
+    private static func end(by number: Int32) {
+        signal(number, SIG_DFL)
+        // Threads of libdispatch block signals.
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, number)
+        pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+        raise(number)
     }
 
     /// Returns true if the process ignores a signal.

@@ -3,6 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 import TintypeDisplay
+import TintypeTesting
 
 @testable import CommandSupport
 @testable import TintypeCommand
@@ -37,20 +38,11 @@ struct InterruptionTests {
         }
     }
 
-    @Test("A second signal ends a command that doesn't tidy up, but the cursor of the terminal is shown again")
-    func lastWords() async {
-        await #expect(processExitsWith: .exitCode(128 + SIGINT)) {
-            var ends: [Int32] = [0, 0]
-            guard pipe(&ends) == 0, dup2(ends[1], STDOUT_FILENO) >= 0 else { exit(2) }
-            let output = ends[0]
-            Interruption.lastWords.withLock { words in
-                words = {
-                    Terminal.showCursor()
-                    var bytes = [UInt8](repeating: 0, count: 16)
-                    let count = read(output, &bytes, bytes.count)
-                    if String(decoding: bytes.prefix(max(0, count)), as: UTF8.self) != "\u{1B}[?25h" { _exit(3) }
-                }
-            }
+    @Test("A second signal ends a command that doesn't tidy up, but the settings of the terminal are restored")
+    func lastWords() async throws {
+        let folder = try TemporaryDirectory()
+        await #expect(processExitsWith: .signal(SIGINT)) { [path = folder.path + "/said" as String] in
+            Interruption.lastWords.withLock { $0 = { close(creat(path, 0o600)) } }
             try await Interruption.handled {
                 kill(getpid(), SIGINT)
                 while !Task.isCancelled { await Task.yield() }
@@ -58,6 +50,7 @@ struct InterruptionTests {
                 while true { await Task.yield() }
             }
         }
+        #expect(FileManager.default.fileExists(atPath: folder.path + "/said"))
     }
 
     @Test("Each change of the terminal's window is told with the new size")
@@ -87,18 +80,20 @@ struct InterruptionTests {
         }
     }
 
-    @Test("A signal cancels the command, whose exit status contains its number", arguments: [SIGINT, SIGTERM, SIGHUP])
-    func cancels(_ number: Int32) async {
-        await #expect(processExitsWith: .exitCode(0)) { [number = number as Int32] in
-            do {
-                try await Interruption.handled {
-                    kill(getpid(), number)
-                    while !Task.isCancelled { await Task.yield() }
-                }
-                exit(2)
-            } catch let error as ExitCode {
-                exit(error.rawValue == 128 + number && !Interruption.isIgnored(number) ? 0 : 3)
+    @Test(
+        "A signal cancels the command, which tidies up and dies of it, so that a shell ends its loop",
+        arguments: [SIGINT, SIGTERM, SIGHUP])
+    func cancels(_ number: Int32) async throws {
+        let folder = try TemporaryDirectory()
+        await #expect(processExitsWith: .signal(number)) {
+            [number = number as Int32, path = folder.path + "/tidy" as String] in
+            try await Interruption.handled {
+                kill(getpid(), number)
+                while !Task.isCancelled { await Task.yield() }
+                close(creat(path, 0o600))
             }
+            exit(2)
         }
+        #expect(FileManager.default.fileExists(atPath: folder.path + "/tidy"))
     }
 }
