@@ -51,6 +51,21 @@ struct CacheCommandTests {
         #expect(try object(2)["entries"] as? Int == 0)
     }
 
+    @Test("A cache that isn't there is empty, and one that can't be looked at is an error")
+    func absentCache() async throws {
+        let stats = try command(CacheCommand.Stats.self, "cache", "stats", "--cache", directory, "--json")
+        try await stats.run(transcript.console())
+        #expect(try object()["entries"] as? Int == 0)
+        for path in [
+            try folder.write(Data(), to: "file").path + "/cache",
+            folder.path + "/" + String(repeating: "x", count: 300),
+        ] {
+            let stats = try command(CacheCommand.Stats.self, "cache", "stats", "--cache", path)
+            #expect(await status { try await stats.run(transcript.console()) } == 1)
+            #expect(transcript.errors.last?.contains("can't be read: ") == true)
+        }
+    }
+
     @Test("list shows a table, or one line of JSON per image, also for a single URL")
     func list() async throws {
         try await fill(5)

@@ -70,6 +70,62 @@ struct OutputFileTests {
         #expect(type == .typeCharacterSpecial)
     }
 
+    @Test("A link to a name that isn't UTF-8 is an error, and no file with a similar name appears")
+    func strangeLink() throws {
+        let folder = try TemporaryDirectory()
+        let path = folder.path + "/a.png"
+        #expect(symlink([0x62, -1, 0], path) == 0)
+        let error = #expect(throws: ImageError.self) { try OutputFile.replace(path, with: Data("x".utf8)) }
+        #expect(error?.code == .fileWriteFailed && error?.reason.contains("UTF-8") == true)
+        #expect(try names(in: folder.path) == ["a.png"])
+    }
+
+    @Test("A link to standard output, or a minus, writes to it, also if it is a pipe", arguments: ["-", "link"])
+    func standardOutput(_ name: String) async throws {
+        let folder = try TemporaryDirectory()
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.path + "/link", withDestinationPath: "/dev/stdout")
+        await #expect(processExitsWith: .exitCode(0)) {
+            [path = (name == "-" ? name : "\(folder.path)/\(name)") as String] in
+            var ends: [Int32] = [0, 0]
+            guard pipe(&ends) == 0, dup2(ends[1], STDOUT_FILENO) >= 0 else { exit(2) }
+            try OutputFile.replace(path, with: Data("picture".utf8))
+            var bytes = [UInt8](repeating: 0, count: 16)
+            let count = read(ends[0], &bytes, bytes.count)
+            exit(bytes.prefix(max(0, count)).elementsEqual("picture".utf8) ? 0 : 3)
+        }
+    }
+
+    @Test("A named pipe gets all bytes, also if its reader comes later than its writer")
+    func laterReader() throws {
+        let folder = try TemporaryDirectory()
+        let pipe = folder.path + "/pipe.png"
+        #expect(mkfifo(pipe, 0o600) == 0)
+        let bytes = Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0) })
+        Thread { try? OutputFile.replace(pipe, with: bytes) }.start()
+        #expect(try InputFile.contents(of: pipe) == bytes)
+    }
+
+    @Test("Waiting for the reader of a pipe ends when the command is canceled", arguments: [true, false])
+    func canceledOutput(_ hasReader: Bool) async throws {
+        let folder = try TemporaryDirectory()
+        let pipe = folder.path + "/pipe.png"
+        #expect(mkfifo(pipe, 0o600) == 0)
+        // A reader that takes nothing.
+        let reader = hasReader ? open(pipe, O_RDONLY | O_NONBLOCK) : -1
+        defer { if hasReader { close(reader) } }
+        let writer = Task.detached { () -> ImageError? in
+            do throws(ImageError) {
+                try OutputFile.replace(pipe, with: Data(count: 1 << 21))
+            } catch {
+                return error
+            }
+            return nil
+        }
+        writer.cancel()
+        #expect(await writer.value?.code == .cancelled)
+    }
+
     @Test("An existing file isn't overwritten")
     func create() throws {
         let folder = try TemporaryDirectory()
@@ -103,6 +159,14 @@ struct OutputFileTests {
         try folder.write(Data(), to: "file")
         let error = #expect(throws: ImageError.self) { try OutputFile.makeDirectory(folder.path + "/file") }
         #expect(error?.reason.contains("is a file") == true)
+    }
+
+    @Test("A folder that can't be created is an error with its cause, not with that of looking for it")
+    func impossibleFolder() throws {
+        // The kernel's own file system lets nobody create a folder.
+        let error = #expect(throws: ImageError.self) { try OutputFile.makeDirectory("/sys/tintype") }
+        let causes = [EPERM, EACCES, EROFS].map { String(cString: strerror($0)) }
+        #expect(causes.contains { error?.reason.hasSuffix("the directory can't be created: \($0)") == true })
     }
 
     @Test("The second photo.jpg of a run becomes photo-2.jpg, even with equal contents")

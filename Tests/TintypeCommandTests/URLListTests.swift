@@ -67,6 +67,19 @@ struct URLListTests {
         }
     }
 
+    @Test("Waiting for the writer of a pipe, which may never come, ends when the command is canceled")
+    func pipeWithoutWriter() async throws {
+        let folder = try TemporaryDirectory()
+        let pipe = folder.path + "/urls"
+        #expect(mkfifo(pipe, 0o600) == 0)
+        let reading = Task.detached { () -> ImageError? in
+            do throws(ImageError) { _ = try await URLList([], file: pipe).next() } catch { return error }
+            return nil
+        }
+        reading.cancel()
+        #expect(await reading.value?.code == .cancelled)
+    }
+
     @Test("A list that can't be read to its end is an error, not an empty list")
     func unreadable() async throws {
         // The first page of a process can't be read.

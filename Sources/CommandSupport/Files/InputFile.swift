@@ -21,7 +21,7 @@ package struct InputFile: ~Copyable {
     /// - Parameter path: a path, or `-` for standard input.
     package init(_ path: String) throws(ImageError) {
         self.path = path
-        descriptor = path == "-" ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        descriptor = Descriptor.opened(toRead: path)
         guard descriptor >= 0 else { throw Self.failure(path, String(cString: strerror(errno))) }
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw Self.failure(path, String(cString: strerror(errno))) }
@@ -31,21 +31,6 @@ package struct InputFile: ~Copyable {
             throw Self.failure(path, "it is a directory")
         }
         length = type == S_IFREG ? Int(status.st_size) : nil
-        if path != "-" { _ = fcntl(descriptor, F_SETFL, 0) }
-    }
-
-    /// Waits until a stream has bytes or has ended, and checks now and then for cancellation. A pipe has neither before somebody has opened
-    /// it to write.
-    /// - Throws: ``ImageError/Code/cancelled``
-    package static func waitForBytes(
-        of descriptor: Int32, isCancelled: () -> Bool = { Task.isCancelled }
-    ) throws(ImageError) {
-        var event = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        while true {
-            let count = poll(&event, 1, 100)
-            if count > 0 || count < 0 && errno != EINTR { return }
-            if isCancelled() { throw ImageError(.cancelled, stage: .load, reason: "the command was canceled") }
-        }
     }
 
     deinit { close(descriptor) }
@@ -54,7 +39,7 @@ package struct InputFile: ~Copyable {
     package mutating func read(upTo count: Int) throws(ImageError) {
         let block = 1 << 20
         while data.count < count, !isAtEnd {
-            if length == nil { try Self.waitForBytes(of: descriptor) }
+            if length == nil { try Descriptor.wait(for: POLLIN, of: descriptor) }
             let old = data.count
             let wanted = min(block, count - old)
             data.count = old + wanted

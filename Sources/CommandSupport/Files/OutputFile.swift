@@ -12,13 +12,15 @@ package enum OutputFile {
     /// Writes `data` to `path`, replacing a file that is there.
     ///
     /// A symbolic link stays, and its target is replaced. The new file has the permissions and, if the system allows it, the owner
-    /// of the old file. Devices and pipes are written to.
-    /// - Throws: ``ImageError/Code/fileWriteFailed``.
+    /// of the old file. Devices and pipes are written to, and so is standard output for the path `-`.
+    /// - Throws: ``ImageError/Code/fileWriteFailed``, or ``ImageError/Code/cancelled`` while a device or a pipe takes no bytes.
     package static func replace(_ path: String, with data: Data) throws(ImageError) {
-        let target = try resolvingLinks(path)
+        if path == "-" { return try write(data, toStream: STDOUT_FILENO, path: path) }
         var status = stat()
-        let old: stat? = stat(target, &status) == 0 ? status : nil
-        if let old, old.st_mode & S_IFMT != S_IFREG { return try write(data, into: target) }
+        let old: stat? = stat(path, &status) == 0 ? status : nil
+        // The kernel follows links that no text tells, such as /dev/stdout to a pipe.
+        if let old, old.st_mode & S_IFMT != S_IFREG { return try write(data, into: path) }
+        let target = try resolvingLinks(path)
         let temporary = try writeTemporary(data, beside: target, like: old)
         guard rename(temporary, target) == 0 else {
             let reason = systemError()
@@ -58,10 +60,11 @@ package enum OutputFile {
         do {
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         } catch {
+            let reason = systemError()
             var status = stat()
             let isFile = stat(path, &status) == 0 && status.st_mode & S_IFMT != S_IFDIR
             throw failure(
-                path, isFile ? "it is a file, not a directory" : "the directory can't be created: \(systemError())")
+                path, isFile ? "it is a file, not a directory" : "the directory can't be created: \(reason)")
         }
         guard access(path, W_OK | X_OK) == 0 else { throw failure(path, systemError()) }
     }
@@ -74,7 +77,10 @@ package enum OutputFile {
             var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
             let count = readlink(target, &buffer, buffer.count)
             guard count >= 0 else { return target }
-            let link = String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            // A repaired name would lead to another file.
+            guard let link = String(validating: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self) else {
+                throw failure(path, "it is a link to a name that isn't UTF-8")
+            }
             target = link.hasPrefix("/") ? link : directory(of: target) + link
         }
         throw failure(path, String(cString: strerror(ELOOP)))
@@ -86,11 +92,28 @@ package enum OutputFile {
     }
 
     private static func write(_ data: Data, into path: String) throws(ImageError) {
-        let descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY)
+        let descriptor = try Descriptor.opened(toWrite: path)
         guard descriptor >= 0 else { throw failure(path, systemError()) }
-        var problem = write(data, to: descriptor)
-        if close(descriptor) != 0, problem == nil { problem = systemError() }
-        if let problem { throw failure(path, problem) }
+        defer { close(descriptor) }
+        try write(data, toStream: descriptor, path: path)
+    }
+
+    /// Writes to a device or a pipe.
+    ///
+    /// A pipe that has room for bytes has it for `PIPE_BUF` at least, so that the write doesn't wait, even if the descriptor blocks.
+    private static func write(_ data: Data, toStream descriptor: Int32, path: String) throws(ImageError) {
+        var rest = data[...]
+        while !rest.isEmpty {
+            try Descriptor.wait(for: POLLOUT, of: descriptor)
+            let written = rest.withUnsafeBytes { bytes in
+                bytes.baseAddress.map { Glibc.write(descriptor, $0, min(bytes.count, Int(PIPE_BUF))) } ?? 0
+            }
+            if written >= 0 {
+                rest = rest.dropFirst(written)
+            } else if ![EINTR, EAGAIN].contains(errno) {
+                throw failure(path == "-" ? "standard output" : path, systemError())
+            }
+        }
     }
 
     /// Writes a temporary file.

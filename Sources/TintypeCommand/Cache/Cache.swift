@@ -43,15 +43,18 @@ struct CacheCommand: ParsableCommand {
         ) async throws {
             do throws(ImageError) {
                 var status = stat()
-                if stat(directory, &status) == 0 {
+                var problem = stat(directory, &status) == 0 ? 0 : errno
+                if problem == 0 {
                     guard status.st_mode & S_IFMT == S_IFDIR else {
                         throw unusable("it is a file, not a directory; give the directory of the cache with --cache")
                     }
-                    guard access(directory, R_OK | X_OK) == 0 else {
-                        throw unusable(
-                            "can't be read: \(String(cString: strerror(errno))); run the command as the owner of the cache"
-                        )
-                    }
+                    problem = access(directory, R_OK | X_OK) == 0 ? 0 : errno
+                }
+                // A cache that isn't there is empty.
+                guard [0, ENOENT].contains(problem) else {
+                    throw unusable(
+                        "can't be read: \(String(cString: strerror(problem))); run the command as the owner of the cache"
+                    )
                 }
                 let disk = DiskCache(
                     DiskCache.Configuration(

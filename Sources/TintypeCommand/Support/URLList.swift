@@ -37,7 +37,7 @@ final class URLList: Sendable {
             descriptor = nil
             return
         }
-        let opened = file == "-" ? dup(STDIN_FILENO) : open(file, O_RDONLY | O_CLOEXEC)
+        let opened = Descriptor.opened(toRead: file)
         guard opened >= 0 else { throw Self.failure(file, errno) }
         descriptor = opened
         var status = stat()
@@ -106,7 +106,7 @@ final class URLList: Sendable {
     /// Waits for more bytes, and checks now and then for cancellation.
     private func fill(_ isCancelled: () -> Bool) throws(ImageError) {
         guard let descriptor else { return }
-        try InputFile.waitForBytes(of: descriptor, isCancelled: isCancelled)
+        try Descriptor.wait(for: POLLIN, of: descriptor, isCancelled: isCancelled)
         var problem: Int32?
         let chunk = [UInt8](unsafeUninitializedCapacity: 1 << 16) { buffer, count in
             let result = read(descriptor, buffer.baseAddress, buffer.count)
