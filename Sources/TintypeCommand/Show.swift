@@ -10,12 +10,14 @@ struct ShowCommand: AsyncParsableCommand {
         abstract: "Show images in the terminal.",
         discussion: """
             The protocol is the best that the terminal says it understands: Kitty's graphics, iTerm2's inline images, sixels, or \
-            else half blocks. Inside tmux, kitty and iterm2 need `set -g allow-passthrough on`. Images are shrunk to fit into the \
-            terminal, also when its window changes while an animation plays. Animations play as often as they say, one that \
-            repeats forever until Ctrl-C; among several images, once.
+            else half blocks. The environment decides if the terminal doesn't answer within two seconds. Inside tmux, kitty and \
+            iterm2 need `set -g allow-passthrough on`, and sixel a tmux that was built with sixels, which it draws itself. Images \
+            are shrunk to fit into the terminal, also when its window changes while an animation plays. Animations play as often \
+            as they say, one that repeats forever until Ctrl-C; among several images, once.
 
             If the output is no terminal, or TERM is dumb, only the first frame is shown, and drawn with characters, without \
-            escape sequences; so are half blocks if NO_COLOR is set. --protocol overrides it.
+            escape sequences (text); so it is where half blocks would be detected if NO_COLOR is set. --protocol overrides the \
+            protocol, and --loop plays all frames, except with text.
 
             Exit status: 0 if all images were shown, 1 if one failed (the others are shown), 64 for wrong usage, 130 after \
             Ctrl-C.
@@ -35,7 +37,10 @@ struct ShowCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The room for an image, in columns and rows, such as 80x24. Smaller images are enlarged.", valueName: "CxR")
+            """
+            The room for an image, in columns and rows, such as 80x24. Smaller images are enlarged. A terminal gives no more columns \
+            than it has.
+            """, valueName: "CxR")
     )
     var size: SizeArgument?
 
@@ -75,9 +80,9 @@ struct ShowCommand: AsyncParsableCommand {
         clock: some Clock<Duration> = ContinuousClock()
     ) async throws {
         var failed = false
-        for (number, source) in images.enumerated() where !Task.isCancelled {
+        for source in images where !Task.isCancelled {
             do throws(ImageError) {
-                try await show(source, number: number, console, terminal, sizes, clock)
+                try await show(source, console, terminal, sizes, clock)
             } catch {
                 guard !error.isCancellation || !Task.isCancelled else { break }
                 failed = true
@@ -88,7 +93,7 @@ struct ShowCommand: AsyncParsableCommand {
     }
 
     private func show(
-        _ source: String, number: Int, _ console: Console, _ terminal: Terminal,
+        _ source: String, _ console: Console, _ terminal: Terminal,
         _ sizes: @Sendable () -> AsyncStream<CellSize>, _ clock: some Clock<Duration>
     ) async throws(ImageError) {
         let graphics = graphics ?? terminal.graphics
@@ -98,22 +103,15 @@ struct ShowCommand: AsyncParsableCommand {
         options.thumbnailSize = layout.box
         options.allowsUpscaling = size != nil
         options.page = page.index ?? 0
-        options.firstFrameOnly = firstFrame || (!terminal.isInteractive && (loop == nil || graphics == .text))
+        options.firstFrameOnly = firstFrame || graphics == .text || (!terminal.isInteractive && loop == nil)
         let image = try await image(source, options)
-        var picture = TerminalPicture(
-            graphics: graphics, terminal: terminal, layout: layout,
-            id: (Int(ProcessInfo.processInfo.processIdentifier) + number) % 255 + 1)
-        guard terminal.isInteractive || image.isAnimated else {
-            console.draw(try picture.text(image.pixels))
-            return
+        var picture = TerminalPicture(graphics: graphics, terminal: terminal, layout: layout)
+        if !image.isAnimated, let lines = try picture.lines(image.pixels) {
+            return console.draw(lines.map { $0 + "\n" }.joined())
         }
         var cells = layout.cells(of: image.size)
-        if terminal.isInteractive { Interruption.lastWords.withLock { $0 = Terminal.showCursor } }
         console.draw(picture.begin(cells))
-        defer {
-            console.draw(picture.end(cells))
-            Interruption.lastWords.withLock { $0 = nil }
-        }
+        defer { console.draw(picture.end(cells)) }
         guard let animation = image.animation else {
             console.draw(try picture.frame(image.pixels))
             return

@@ -3,16 +3,21 @@ internal import Tintype
 
 /// Draws pictures with Kitty's graphics protocol: <https://sw.kovidgoyal.net/kitty/graphics-protocol/>.
 struct KittyGraphics {
-    /// The number that identifies the picture to the terminal, from 1 to 255.
-    var id: Int
+    /// The number that identifies the picture to the terminal.
+    var id: UInt32
 
     /// The largest piece of data in a sequence.
     private static let pieceLength = 4_096
 
+    /// Returns a number that hardly any other picture in the terminal has.
+    ///
+    /// Only the lowest byte and the highest are used: the color and a diacritic of ``placeholders(_:)``.
+    static func randomID() -> UInt32 { UInt32.random(in: 1..<128) << 24 | UInt32.random(in: 1...255) }
+
     /// Returns the sequences that show a picture at the cursor, which stays. A picture of the same number is replaced.
     func sequences(_ pixels: PixelBuffer) throws(ImageError) -> [String] {
         // No answers (`q=2`), which the shell would take for input.
-        try transmission(pixels, "a=T,f=32,s=\(pixels.width),v=\(pixels.height),i=\(id),p=1,C=1,q=2")
+        try transmission(pixels, "a=T,f=32,s=\(pixels.width),v=\(pixels.height),i=\(id),C=1,q=2")
     }
 
     /// Returns the sequences that send a picture for ``placeholders(_:)``.
@@ -21,6 +26,9 @@ struct KittyGraphics {
             pixels,
             "a=T,U=1,f=32,s=\(pixels.width),v=\(pixels.height),i=\(id),c=\(cells.columns),r=\(cells.rows),q=2")
     }
+
+    /// Returns the sequence that removes a picture, also from the memory of the terminal.
+    func deletion() -> String { "\u{1B}_Ga=d,d=I,i=\(id),q=2\u{1B}\\" }
 
     private func transmission(_ pixels: PixelBuffer, _ control: String) throws(ImageError) -> [String] {
         let data = Data(try pixels.straightRGBA()).base64EncodedString()
@@ -38,15 +46,18 @@ struct KittyGraphics {
 
     /// Returns lines of characters that stand for the parts of a picture, so that tmux moves and clips it like text.
     ///
-    /// The color of a character is the number of the picture. A diacritic tells the row; the columns follow from each other.
+    /// The color of a character is the lowest byte of the picture's number. Diacritics of the first character in a row tell the row, the
+    /// column, and the highest byte; those of the others follow from it.
     func placeholders(_ cells: CellSize) -> [String] {
         (0..<min(cells.rows, Self.maximumPlaceholderRows)).map { row in
             var scalars = String.UnicodeScalarView()
             for column in 0..<cells.columns {
                 scalars.append("\u{10EEEE}")
-                if column == 0 { scalars.append(contentsOf: [Self.diacritics[row], Self.diacritics[0]]) }
+                if column == 0 {
+                    scalars.append(contentsOf: [row, 0, Int(id >> 24)].map { Self.diacritics[$0] })
+                }
             }
-            return "\u{1B}[38;5;\(id)m\(String(scalars))\u{1B}[39m"
+            return "\u{1B}[38;5;\(id & 0xFF)m\(String(scalars))\u{1B}[39m"
         }
     }
 

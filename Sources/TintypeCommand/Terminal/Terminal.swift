@@ -50,13 +50,13 @@ struct Terminal: Sendable {
     }
 
     /// The terminal of the process.
-    /// - Parameter asks: true to ask the terminal for its capabilities; a dumb terminal may take a fifth of a second.
+    /// - Parameter asks: true to ask the terminal for its capabilities; one that doesn't answer takes two seconds.
     static func current(asks: Bool) -> Terminal {
         let environment = ProcessInfo.processInfo.environment
         guard let window = window() else {
             return Terminal(environment: environment, window: nil, reply: TerminalReply())
         }
-        let canAnswer = asks && environment["TERM"] != "dumb"
+        let canAnswer = asks && TerminalProtocol.canBeAsked(environment)
         return Terminal(
             environment: environment, window: window, reply: canAnswer ? answer() : TerminalReply())
     }
@@ -85,15 +85,7 @@ struct Terminal: Sendable {
         }
     }
 
-    /// Shows the cursor again, unless the terminal takes no output now, as after Ctrl-S.
-    @Sendable static func showCursor() {
-        var event = pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)
-        if poll(&event, 1, 0) == 1, event.revents & Int16(POLLOUT) != 0 {
-            Console.write("\u{1B}[?25h", to: STDOUT_FILENO)
-        }
-    }
-
-    /// Asks the terminal, and waits at most a fifth of a second for each part of its answer.
+    /// Asks the terminal.
     private static func answer() -> TerminalReply {
         let device = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC)
         guard device >= 0 else { return TerminalReply() }
@@ -113,15 +105,27 @@ struct Terminal: Sendable {
             Interruption.lastWords.withLock { $0 = nil }
         }
         guard Console.write(TerminalReply.questions, to: device) == 0 else { return TerminalReply() }
+        return TerminalReply(answers(from: device, until: .now + .seconds(2)))
+    }
+
+    /// Reads answers until the last one is there.
+    ///
+    /// An answer that comes later would be typed into the shell, so a terminal on the other side of the world has time.
+    /// - Parameters:
+    ///   - end: the time after which the terminal is taken for one that doesn't answer.
+    ///   - wait: waits a little for bytes, and returns the number of descriptors that have some (`poll`).
+    static func answers(
+        from device: Int32, until end: ContinuousClock.Instant, wait: (inout pollfd) -> Int32 = { poll(&$0, 1, 100) }
+    ) -> [UInt8] {
         var bytes: [UInt8] = []
         var block = [UInt8](repeating: 0, count: 256)
-        while bytes.count < 4_096, !TerminalReply.isComplete(bytes), !Task.isCancelled {
+        while bytes.count < 4_096, !TerminalReply.isComplete(bytes), !Task.isCancelled, .now < end {
             var event = pollfd(fd: device, events: Int16(POLLIN), revents: 0)
-            guard poll(&event, 1, 200) > 0 else { break }
+            guard wait(&event) > 0 else { continue }
             let count = read(device, &block, block.count)
             guard count > 0 else { break }
             bytes += block[..<count]
         }
-        return TerminalReply(bytes)
+        return bytes
     }
 }

@@ -13,9 +13,11 @@ struct TerminalLayout: Equatable, Sendable {
     /// The pixels that a cell shows.
     var cell: PixelSize
 
-    /// - Parameter size: the size that was asked for; `nil` to leave a row of the terminal for the prompt.
+    /// - Parameter size: the size that was asked for; `nil` to leave a row of the terminal for the prompt. Lines that are wider than a
+    ///   terminal would be broken.
     init(_ graphics: TerminalProtocol, in terminal: Terminal, size: CellSize? = nil) {
         room = size ?? CellSize(columns: terminal.columns, rows: max(1, terminal.rows - 1))
+        if terminal.isInteractive { room.columns = min(room.columns, terminal.columns) }
         switch graphics {
         case .blocks, .text: cell = PixelSize(width: 1, height: 2)
         case .kitty where terminal.isInsideTmux:

@@ -15,18 +15,27 @@ enum TerminalProtocol: String, CaseIterable, ExpressibleByArgument, Sendable {
 
     /// Returns the best protocol that a terminal understands.
     ///
-    /// The terminal's own answer comes first, because the environment is lost on the way to another computer. Inside tmux only blocks
-    /// are certain to arrive, and sixels if tmux itself understands them: other sequences pass only if `allow-passthrough` is on.
+    /// The environment counts only for a terminal that answers nothing: it is lost on the way to another computer, and it may belong to
+    /// the terminal from which this one was started. Inside tmux only blocks are certain to arrive, and sixels if tmux itself
+    /// understands them: other sequences pass only if `allow-passthrough` is on.
     static func detected(environment: [String: String], reply: TerminalReply) -> TerminalProtocol {
         if isInsideTmux(environment) { return reply.understandsSixel ? .sixel : .blocks }
         if reply.understandsKitty { return .kitty }
+        if reply.understandsInlineImages { return .iterm2 }
+        if reply.understandsSixel { return .sixel }
+        if reply.hasAnswered || !canBeAsked(environment) { return .blocks }
         let program = environment["TERM_PROGRAM"] ?? environment["LC_TERMINAL"] ?? ""
         if ["iTerm.app", "iTerm2", "WezTerm", "mintty"].contains(program) { return .iterm2 }
-        if reply.understandsSixel { return .sixel }
         if environment["KITTY_WINDOW_ID"] != nil || environment["TERM"] == "xterm-kitty" || program == "ghostty" {
             return .kitty
         }
         return .blocks
+    }
+
+    /// False for a terminal without sequences, and for the console of Linux, which has no graphics, and prints questions that it doesn't
+    /// know.
+    static func canBeAsked(_ environment: [String: String]) -> Bool {
+        !["dumb", "linux"].contains(environment["TERM"] ?? "")
     }
 
     static func isInsideTmux(_ environment: [String: String]) -> Bool { environment["TMUX"]?.isEmpty == false }

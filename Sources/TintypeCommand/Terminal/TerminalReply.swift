@@ -1,13 +1,17 @@
 /// The answers of a terminal to questions about itself.
 struct TerminalReply: Equatable, Sendable {
+    /// False if the terminal has said nothing at all.
+    var hasAnswered = false
+    /// The terminal is iTerm2, or has its inline images.
+    var understandsInlineImages = false
     var understandsKitty = false
     var understandsSixel = false
     /// The size of a cell, in pixels; `nil` if the terminal doesn't tell.
     var cell: (width: Int, height: Int)?
 
-    /// The questions: an empty picture that Kitty's protocol answers (`a=q`), the size of a cell (`CSI 16 t` of xterm), and the primary
-    /// device attributes (`CSI c`), which every terminal answers, and which therefore come last.
-    static let questions = "\u{1B}_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\u{1B}\\\u{1B}[16t\u{1B}[c"
+    /// The questions: an empty picture that Kitty's protocol answers (`a=q`), the name (`CSI > q`) and the size of a cell (`CSI 16 t`) as
+    /// xterm tells them, and the primary device attributes (`CSI c`), which every terminal answers, and which therefore come last.
+    static let questions = "\u{1B}_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\u{1B}\\\u{1B}[>q\u{1B}[16t\u{1B}[c"
 
     init() {}
 
@@ -15,6 +19,8 @@ struct TerminalReply: Equatable, Sendable {
     init(_ bytes: [UInt8]) {
         let text = String(decoding: bytes, as: UTF8.self)
         understandsKitty = text.contains("\u{1B}_Gi=31;OK")
+        understandsInlineImages = ["iTerm2", "WezTerm", "mintty"].contains { text.contains("\u{1B}P>|\($0)") }
+        hasAnswered = understandsKitty || understandsInlineImages || Self.isComplete(bytes)
         for sequence in text.split(separator: "\u{1B}[").dropFirst(text.hasPrefix("\u{1B}[") ? 0 : 1) {
             guard let end = sequence.firstIndex(where: { ("@"..."~").contains($0) }) else { continue }
             let parameters = sequence[..<end].drop { $0 == "?" }.split(separator: ";").map { Int($0) }
@@ -43,7 +49,9 @@ struct TerminalReply: Equatable, Sendable {
     }
 
     static func == (left: TerminalReply, right: TerminalReply) -> Bool {
-        left.understandsKitty == right.understandsKitty && left.understandsSixel == right.understandsSixel
+        left.hasAnswered == right.hasAnswered && left.understandsKitty == right.understandsKitty
+            && left.understandsInlineImages == right.understandsInlineImages
+            && left.understandsSixel == right.understandsSixel
             && left.cell?.width == right.cell?.width && left.cell?.height == right.cell?.height
     }
 }
