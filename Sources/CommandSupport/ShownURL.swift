@@ -9,14 +9,13 @@ package enum ShownURL {
         guard !isComplete, url.contains(where: { "@?#".contains($0) }), url.prefix(5).lowercased() != "data:" else {
             return url
         }
-        return withoutUserInfo(URL(written: url)?.shortDescription ?? url)
-    }
-
-    /// Removes the part before `@` in the authority, also from text that is not a URL.
-    private static func withoutUserInfo(_ text: String) -> String {
-        guard let start = text.firstRange(of: "//")?.upperBound else { return text }
-        let authority = text[start...].prefix { !"/?#".contains($0) }
-        guard let sign = authority.lastIndex(of: "@") else { return text }
+        let parsed = URL(written: url)
+        let text = parsed?.shortDescription ?? url
+        // That has removed the credentials of a URL. In text that isn't one, such as a URL with a typing error, a password may have any
+        // character.
+        guard parsed?.scheme == nil, let start = text.firstRange(of: "//")?.upperBound,
+            let sign = text[start...].lastIndex(of: "@")
+        else { return text }
         return String(text[..<start] + text[text.index(after: sign)...])
     }
 }

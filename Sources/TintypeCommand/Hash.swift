@@ -48,7 +48,7 @@ struct HashCommand: AsyncParsableCommand {
         for file in files where !Task.isCancelled {
             do throws(ImageError) {
                 let report = try report(file, coders)
-                console.print(json ? JSONLine.encode(report) : report.text)
+                for line in json ? [JSONLine.encode(report)] : report.lines { console.print(line) }
             } catch {
                 failed = true
                 if json { console.print(JSONLine.encode(FileFailure(path: file, error))) }
@@ -86,13 +86,10 @@ struct HashReport: Encodable {
     var averageColor: String
     var dominantColors: [String]
 
-    var text: String {
-        """
-        \(path): \(width)×\(height)
-          BlurHash   \(blurHash)
-          ThumbHash  \(thumbHash)
-          average    \(averageColor)
-          dominant   \(dominantColors.joined(separator: " "))
-        """
+    var lines: [String] {
+        [
+            "\(path): \(width)×\(height)", "  BlurHash   \(blurHash)", "  ThumbHash  \(thumbHash)",
+            "  average    \(averageColor)", "  dominant   \(dominantColors.joined(separator: " "))",
+        ]
     }
 }

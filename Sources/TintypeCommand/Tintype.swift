@@ -10,8 +10,8 @@ struct TintypeTool: AsyncParsableCommand {
         abstract: "Load, inspect, convert, and cache images.",
         discussion: """
             Exit status: 0 for success, 1 if an image failed (the others are still processed) or if results could not be \
-            written, 64 for wrong usage, and 128 plus the number of the signal that ended the command, such as 130 after \
-            Ctrl-C.
+            written, and 64 for wrong usage. A signal ends the command after it has tidied up, which shells tell as 128 plus \
+            the signal's number, such as 130 after Ctrl-C.
             """,
         version: "0.1.0",
         subcommands: [
@@ -23,8 +23,29 @@ struct TintypeTool: AsyncParsableCommand {
         StandardOutput.reserveDescriptors()
         // The command reports each error itself, once and on a single line.
         LoggingSystem.bootstrap { _ in SwiftLogNoOpLogHandler() }
-        // Ends the process if the command fails.
-        await main(HeaderFields.separated(Array(CommandLine.arguments.dropFirst())))
+        await run(arguments: HeaderFields.separated(Array(CommandLine.arguments.dropFirst())))
         if StandardOutput.hasFailed { exit(withError: ExitCode(1)) }
+    }
+
+    /// Runs the command that arguments ask for. Ends the process if it fails, or if help was asked for.
+    static func run(arguments: [String]) async {
+        do {
+            var command = try await asyncParseAsRoot(arguments)
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            let status = exitCode(for: error)
+            guard !status.isSuccess else { exit(withError: error) }
+            // The parser repeats arguments as they are: names of files with control characters, too.
+            let message = fullMessage(for: error)
+            if !message.isEmpty {
+                let lines = message.split(separator: "\n", omittingEmptySubsequences: false)
+                for line in lines { Console.standard.note(String(line)) }
+            }
+            exit(withError: status)
+        }
     }
 }

@@ -15,6 +15,36 @@ struct OutputTests {
         #expect(Console.printable("grün 日本 👍") == "grün 日本 👍")
     }
 
+    @Test("JSON reaches its reader as it was, whatever characters a file name has")
+    func printableJSON() throws {
+        let name = "a\u{1B}[2J\n\u{7F}\u{85}\u{2028}\u{202E}\u{2066} grün 👍"
+        let line = JSONLine.encode(["path": name])
+        #expect(Console.printable(line) == line && line.contains(#"\u007f\u0085\u2028\u202e\u2066 grün 👍"#))
+        #expect(try object(line)["path"] as? String == name)
+    }
+
+    @Test(
+        "URLs are shown without credentials, and so is text with a typing error, whatever characters the password has",
+        arguments: [
+            ("http://me:secret@host/a", "http://host/a"), ("http://me:se/cr@et@host/a", "http://host/a"),
+            ("http://me:se#cr@host", "http://host"), ("http//me:se/cr@host/a", "http//host/a"),
+            ("http://host/photo@2x.png", "http://host/photo@2x.png"), ("me@host", "me@host"),
+        ])
+    func shownURLs(_ url: String, _ shown: String) {
+        #expect(ShownURL.text(url) == shown && ShownURL.text(url, isComplete: true) == url)
+    }
+
+    @Test("A dumb terminal has no status line", arguments: [("dumb", false), ("xterm", true)])
+    func dumbTerminal(_ name: String, _ isInteractive: Bool) async {
+        await #expect(processExitsWith: .exitCode(0)) {
+            [name = name as String, isInteractive = isInteractive as Bool] in
+            var (terminal, output): (Int32, Int32) = (0, 0)
+            guard openpty(&terminal, &output, nil, nil, nil) == 0, dup2(output, STDERR_FILENO) >= 0 else { exit(2) }
+            setenv("TERM", name, 1)
+            exit(Console.standard.isInteractive == isInteractive ? 0 : 1)
+        }
+    }
+
     @Test("A printed line hides the status line, which then returns")
     func statusLine() {
         let transcript = Transcript()

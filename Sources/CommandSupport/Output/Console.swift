@@ -8,9 +8,14 @@ internal import TintypeLoading
 package final class Console: Sendable {
     /// The console that writes to the streams of the process.
     package static let standard = Console(
-        isInteractive: isatty(STDERR_FILENO) == 1, width: Console.terminalWidth(),
+        isInteractive: Console.canRedrawErrors, width: Console.terminalWidth(),
         isClosed: { StandardOutput.isClosed }, output: { StandardOutput.write($0) },
         errors: { Console.write($0, to: STDERR_FILENO) })
+
+    /// True if standard error is a terminal that understands the sequences of a status line.
+    private static var canRedrawErrors: Bool {
+        isatty(STDERR_FILENO) == 1 && ProcessInfo.processInfo.environment["TERM"] != "dumb"
+    }
 
     /// A Boolean value that is true if standard error is a terminal, where a status line can be redrawn.
     package let isInteractive: Bool
@@ -87,7 +92,7 @@ package final class Console: Sendable {
     }
 
     /// Returns true for C0, DEL, and C1 controls, line separators, and controls of the text direction.
-    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+    static func isControl(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0..<0x20, 0x7F..<0xA0, 0x2028...0x202E, 0x2066...0x2069: true
         default: false

@@ -7,11 +7,26 @@ package enum JSONLine {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         do {
-            return String(decoding: try encoder.encode(value), as: UTF8.self)
+            return escaped(String(decoding: try encoder.encode(value), as: UTF8.self))
         } catch {
             // Only numbers that JSON does not have fail, and reports have none.
             return "{}"
         }
+    }
+
+    /// Escapes the characters that a console would replace. They are left in strings only, and are all below U+10000.
+    private static func escaped(_ json: String) -> String {
+        guard json.unicodeScalars.contains(where: Console.isControl) else { return json }
+        var result = String.UnicodeScalarView()
+        for scalar in json.unicodeScalars {
+            guard Console.isControl(scalar) else {
+                result.append(scalar)
+                continue
+            }
+            let digits = String(scalar.value, radix: 16)
+            result.append(contentsOf: "\\u\(String(repeating: "0", count: 4 - digits.count))\(digits)".unicodeScalars)
+        }
+        return String(result)
     }
 }
 
