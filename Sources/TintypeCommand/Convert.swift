@@ -9,10 +9,10 @@ struct ConvertCommand: AsyncParsableCommand {
         commandName: "convert",
         abstract: "Convert an image to another format or size, and change it.",
         discussion: """
-            The extension of OUT selects the format. The orientation is applied. Colors are converted to sRGB and metadata \
-            are removed unless options keep them. Animations stay animations if the format supports them. OUT appears when \
-            it is complete. Transparent pixels become white in JPEG, unless --background gives another color. A file that it \
-            replaces keeps its permissions, and a symbolic link stays a link.
+            The extension of OUT selects the format, unless --format does. The orientation is applied. Colors are converted \
+            to sRGB and metadata are removed unless options keep them. Animations stay animations if the format supports \
+            them. OUT appears when it is complete. Transparent pixels become white in JPEG, unless --background gives \
+            another color. An existing file is replaced by one with its permissions, and a symbolic link stays a link.
 
             Exit status: 0 if the file was written, 1 if not, 64 for wrong usage, 130 after Ctrl-C.
             """)
@@ -20,8 +20,13 @@ struct ConvertCommand: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("The image to read; - is standard input.", valueName: "in"), completion: .file())
     var input: String
 
-    @Argument(help: ArgumentHelp("The file to write.", valueName: "out"), completion: .file())
+    @Argument(
+        help: ArgumentHelp("The file to write; - is standard output, and needs --format.", valueName: "out"),
+        completion: .file())
     var output: String
+
+    @Option(help: ArgumentHelp("The format, whatever the extension: jpeg, png, webp, …", valueName: "format"))
+    var format: String?
 
     @Option(help: "The quality from 0 to 100, or a fraction such as 0.7, for lossy formats. (default: 85)")
     var quality: QualityArgument?
@@ -62,7 +67,15 @@ struct ConvertCommand: AsyncParsableCommand {
     @OptionGroup(title: "Transforming, in the order given")
     var transforms: TransformArguments
 
-    func validate() throws { _ = try OutputFormat.ofFile(output) }
+    func validate() throws { _ = try outputFormat }
+
+    private var outputFormat: ImageFormat {
+        get throws {
+            if let format { return try OutputFormat.named(format) }
+            guard output != "-" else { throw ValidationError("Standard output needs --format, such as --format png.") }
+            return try OutputFormat.ofFile(output)
+        }
+    }
 
     func run() async throws {
         try await Interruption.handled { try run(Console.standard) }
@@ -70,7 +83,7 @@ struct ConvertCommand: AsyncParsableCommand {
 
     func run(_ console: Console) throws {
         do {
-            let format = try OutputFormat.ofFile(output)
+            let format = try outputFormat
             let image = try decoded()
             if image.isAnimated, !firstFrame, !OutputFormat.storesFrames(format) {
                 console.warning(

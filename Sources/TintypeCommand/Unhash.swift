@@ -9,7 +9,8 @@ struct UnhashCommand: AsyncParsableCommand {
         commandName: "unhash",
         abstract: "Draw the picture of a BlurHash or a ThumbHash.",
         discussion: """
-            A string that is a BlurHash is taken for one, any other for a ThumbHash in Base64. The extension of OUT selects the format.
+            Without --kind, a string that is a BlurHash is taken for one, any other for a ThumbHash in Base64. The extension of OUT \
+            selects the format.
 
             Exit status: 0 if the file was written, 1 if not, 64 for wrong usage.
             """)
@@ -19,6 +20,15 @@ struct UnhashCommand: AsyncParsableCommand {
 
     @Argument(help: ArgumentHelp("The file to write.", valueName: "out"), completion: .file())
     var output: String
+
+    /// The kinds of hashes.
+    enum Kind: String, ExpressibleByArgument {
+        case blurhash
+        case thumbhash
+    }
+
+    @Option(help: ArgumentHelp("The kind of the hash: blurhash or thumbhash. (default: detected)", valueName: "kind"))
+    var kind: Kind?
 
     @Option(
         help: ArgumentHelp(
@@ -52,9 +62,8 @@ struct UnhashCommand: AsyncParsableCommand {
 
     private func picture() throws(ImageError) -> Image {
         do throws(ImageError) {
-            if let blurHash = try? BlurHash(hash) {
-                return try blurHash.image(size: size?.box ?? PixelSize(width: 32, height: 32))
-            }
+            let isBlurHash = kind.map { $0 == .blurhash } ?? ((try? BlurHash(hash)) != nil)
+            if isBlurHash { return try BlurHash(hash).image(size: size?.box ?? PixelSize(width: 32, height: 32)) }
             let image = try ThumbHash(base64: hash).image()
             guard let box = size?.box else { return image }
             return try image.transformed(.resize(width: box.width, height: box.height, mode: .fill))

@@ -21,7 +21,9 @@ struct ArgumentTests {
             ["fetch", "--unknown", "http://a/b"], ["prefetch"], ["prefetch", "--jobs", "0", "http://a/b"],
             ["prefetch", "--cache", "", "http://a/b"], ["prefetch", "--timeout", "inf", "http://a/b"], ["info"],
             ["convert", "a.png"], ["convert", "a.png", "b"],
-            ["convert", "a.png", "b.xyz"], ["convert", "a.png", "dir.png/b"],
+            ["convert", "a.png", "-"], ["convert", "a.png", "b.png", "--format", "xyz"],
+            ["unhash", "L00000", "b.png", "--kind", "md5"], ["convert", "a.png", "b.xyz"],
+            ["convert", "a.png", "dir.png/b"],
             ["convert", "a.png", "b.jpg", "--quality", "101"], ["convert", "a.png", "b.jpg", "--quality", "1.5"],
             ["convert", "a.png", "b.jpg", "--resize", "x"], ["cache", "burn"],
             ["cache", "clean", "--max-age", "7"], ["cache", "clean", "--max-size", "big"],
@@ -42,13 +44,43 @@ struct ArgumentTests {
             ["prefetch", "http://a/b", "--from", "-", "--json", "--jobs", "256", "-H", "A: b", "--full-urls"],
             ["info", "a.png", "b.png", "--json", "--decode"],
             ["convert", "a.png", "b.webp", "--resize", "1600x", "--quality", "70"],
-            ["cache", "stats"], ["cache", "clear", "--cache", "dir", "--json"],
+            ["convert", "a.png", "-", "--format", "webp"], ["convert", "a.png", "b", "--format", "JPG"],
+            ["unhash", "L00000", "b.png", "--kind", "thumbhash"], ["cache", "stats"],
+            ["cache", "clear", "--cache", "dir", "--json"],
             ["cache", "clean", "--max-age", "7d", "--max-size", "1.5GB", "--max-count", "10"],
             ["cache", "list", "--source", "http://a/b", "--limit", "5", "--json"], ["cache", "verify"],
             ["cache", "import", "dir", "--from", "urls", "--move", "--max-size", "64MB"],
         ])
     func rightUsage(arguments: [String]) {
         #expect(refusal(arguments) == 0)
+    }
+
+    @Test("Wrong usage is told on standard error, without control characters of the arguments")
+    func controlCharacters() async throws {
+        let result = await #expect(
+            processExitsWith: .exitCode(64), observing: [\.standardErrorContent, \.standardOutputContent]
+        ) {
+            await TintypeTool.run(arguments: ["convert", "a.png", "b\u{1B}[2J.x\u{9B}yz"])
+        }
+        let errors = try String(decoding: required(result).standardErrorContent, as: UTF8.self)
+        #expect(errors.contains("b [2J.x\u{FFFD}yz") || errors.contains("x\u{FFFD}yz"))
+        #expect(!errors.contains("\u{1B}") && errors.split(separator: "\n").count > 1)
+        #expect(try !String(decoding: required(result).standardOutputContent, as: UTF8.self).contains("yz"))
+    }
+
+    @Test("Help is no error, and a command that fails without a message adds no line")
+    func silentEnds() async throws {
+        let help = await #expect(processExitsWith: .exitCode(0), observing: [\.standardOutputContent]) {
+            await TintypeTool.run(arguments: ["convert", "--help"])
+        }
+        #expect(
+            try String(decoding: required(help).standardOutputContent, as: UTF8.self).contains("USAGE: tintype convert")
+        )
+        let failed = await #expect(processExitsWith: .exitCode(1), observing: [\.standardErrorContent]) {
+            await TintypeTool.run(arguments: ["info", "/none.png"])
+        }
+        let errors = try String(decoding: required(failed).standardErrorContent, as: UTF8.self)
+        #expect(errors.contains("tintype: /none.png: ") && !errors.contains("\n\n"))
     }
 
     @Test("bench takes files with a size and a time")

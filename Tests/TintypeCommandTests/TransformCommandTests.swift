@@ -182,7 +182,23 @@ struct TransformCommandTests {
         }
         let text = try command(HashCommand.self, "hash", input, "--components", "1x1", "--colors", "1")
         try text.run(transcript.console())
+        #expect(
+            transcript.output.suffix(5).map { $0.prefix(11) }.dropFirst() == [
+                "  BlurHash ", "  ThumbHash", "  average  ", "  dominant ",
+            ])
         #expect(transcript.output.last?.contains("#ff0000") == true)
+    }
+
+    @Test("The kind of a hash that could be both is given")
+    func hashKinds() async throws {
+        let (blurHash, thumbHash) = ("LEHV6nWB2yk8pyo0adR*.7kCMdnj", "1QcSHQRnh493V4dIh4eXh1h4kJUI")
+        for (hash, kind, expected) in [
+            (blurHash, "blurhash", 0), (blurHash, "thumbhash", 1), (thumbHash, "thumbhash", 0),
+            (thumbHash, "blurhash", 1),
+        ] as [(String, String, Int32)] {
+            let unhash = try command(UnhashCommand.self, "unhash", hash, folder.path + "/x.png", "--kind", kind)
+            #expect(await status { try unhash.run(transcript.console()) } == expected, "\(hash) \(kind)")
+        }
     }
 
     @Test("A string that is no hash is an error, and wrong numbers are wrong usage")

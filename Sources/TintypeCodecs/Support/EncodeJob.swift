@@ -77,7 +77,7 @@ struct EncodeJob {
     }
 
     func tooLarge() -> ImageError {
-        let advice = options.lossless ? "writing with loss, or a smaller maximumSize," : "a smaller maximumSize"
+        let advice = options.lossless ? "writing with loss, or a smaller picture," : "a smaller picture"
         return failure("the \(format) doesn't fit into \(options.maximumBytes ?? 0); \(advice) may help")
     }
 
