@@ -102,7 +102,7 @@ struct EncodingTests {
         }
         let full = try WritableFormats.encode(source, as: format) { $0.quality = 1 }
         let tooSmall = try failure { try WritableFormats.encode(source, as: format) { $0.maximumBytes = 60 } }
-        #expect(tooSmall.code == .encodeFailed && tooSmall.reason.contains("maximumSize"))
+        #expect(tooSmall.code == .encodeFailed && tooSmall.reason.contains("smaller picture"))
         let limit = full.count * 2 / 3
         if WritableFormats.withLoss.contains(format) || format == .gif {
             let fitting = try WritableFormats.encode(source, as: format) {

@@ -29,6 +29,11 @@ struct HandmadeJXL {
         basic.alpha_premultiplied = isPremultiplied ? 1 : 0
         basic.uses_original_profile = isLossless ? 1 : 0
         try #require(JxlEncoderSetBasicInfo(encoder, &basic) == JXL_ENC_SUCCESS)
+        // The encoder writes that of the channel, and not that of the image.
+        var alpha = JxlExtraChannelInfo()
+        JxlEncoderInitExtraChannelInfo(JXL_CHANNEL_ALPHA, &alpha)
+        (alpha.bits_per_sample, alpha.alpha_premultiplied) = (bits, basic.alpha_premultiplied)
+        try #require(JxlEncoderSetExtraChannelInfo(encoder, 0, &alpha) == JXL_ENC_SUCCESS)
         var color = color
         try #require(JxlEncoderSetColorEncoding(encoder, &color) == JXL_ENC_SUCCESS)
         let settings = try #require(JxlEncoderFrameSettingsCreate(encoder, nil))
