@@ -98,7 +98,9 @@ struct ReplacementTests {
         loader.answer(0, with: .success(.dot(size: 9)))
         #expect(try await task.image.size.width == 9)
         // One that begins before the end of the store may have found what is replaced.
-        let later = manager.task(for: request(.cacheFirst, width: 4))
+        var plain = request(.cacheFirst)
+        plain.cache.query = .disk
+        let later = manager.task(for: plain)
         await loader.arrival(of: 2)
         disk.gate.open()
         try await store.value
