@@ -65,29 +65,6 @@ struct ImageDisplayTests {
         #expect(load.fraction == 1)
     }
 
-    @Test(
-        "A stale image in memory that may be used is shown at once, too, and asked about in the background",
-        .capability("VEW-05", "HTC-02"))
-    func staleMemoryHit() async throws {
-        let loading = manager.task(for: first)
-        await loader.arrival(of: 1)
-        var loaded = LoadedData.dot(size: 8)
-        loaded.statusCode = 200
-        loaded.headers["cache-control"] = "max-age=0"
-        loader.answer(0, with: .success(loaded))
-        _ = try await loading.image
-        display.log = []
-        let load = display.setImage(
-            ImageRequest(first, cachePolicy: .staleWhileRevalidate), placeholder: placeholder)
-        #expect(display.log == ["image 8x8"])
-        guard case .stale(.revalidating) = try #require(load.end).get().freshness else {
-            return #expect(Bool(false), "not stale")
-        }
-        await loader.arrival(of: 2)
-        answer(1, size: 8)
-        await manager.flush()
-    }
-
     @Test("Without a URL the placeholder is shown, and the load ends with an error", .capability("VEW-06"))
     func noURL() async throws {
         for options in [[], .delayPlaceholder] as [DisplayOptions] {

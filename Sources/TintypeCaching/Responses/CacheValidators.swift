@@ -44,7 +44,7 @@ public struct CacheValidators: Sendable, Hashable, Codable {
         return validators
     }
 
-    /// True if others have another entity tag, or, where there are none, another date, and so are those of other bytes (RFC 9111, section 4.3.4).
+    /// True if others have another entity tag, or, where there are none, another date: they belong to other bytes (RFC 9111, section 4.3.4).
     package func isContradicted(by new: CacheValidators?) -> Bool {
         guard let old = entityTag, let tag = new?.entityTag else {
             guard entityTag == nil, new?.entityTag == nil, let lastModified else { return false }

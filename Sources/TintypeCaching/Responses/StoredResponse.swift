@@ -13,8 +13,8 @@ package struct StoredResponse: Sendable, Hashable, Codable {
     package private(set) var requestTime: Date
     /// The time when the response came, or when the source last said that it is current.
     package private(set) var responseTime: Date
-    /// The digests of the header fields that select the response, by lowercase names; empty for a field that was missing. That of `*` is no
-    /// request's.
+    /// The digests of the header fields that select the response, by lowercase names; empty for a field that was missing. No request has
+    /// the digest of `*`.
     private(set) var selection: [String: String] = [:]
     /// True if a request without header fields selects the response.
     package var isForPlainRequests: Bool { selection.values.allSatisfy(\.isEmpty) }

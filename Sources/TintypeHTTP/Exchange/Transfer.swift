@@ -270,8 +270,8 @@ struct Transfer: Sendable {
         return loaded
     }
 
-    /// The fields that were sent with other values than the caches know (``ImageDownloader/requestHeaders(_:for:)``), such as those of
-    /// closures, and cookies; empty for those that weren't sent.
+    /// The fields that were sent with other values than the caches know (``ImageDownloader/requestHeaders(_:for:)``): cookies, and what
+    /// closures add; empty for a field that wasn't sent.
     private func unknownFields(_ sent: HTTPFields) -> [String: String] {
         var known = ImageDownloader.Configuration.defaultFields
         known.merge(context.downloader.requestHeaders(load.request.headers, for: load.request.url))

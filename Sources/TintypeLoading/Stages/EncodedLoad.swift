@@ -104,7 +104,9 @@ struct EncodedLoad: Sendable {
             return EncodedOutput(entry: entry, info: info, source: .disk, freshness: .cached, diskTime: time)
         } catch {
             guard !error.isCancellation else { throw error }
-            if EntryCoder.shouldDiscardEntry(after: error) { await environment.cache.discard(key.image, since: key.fetch.removals.images) }
+            if EntryCoder.shouldDiscardEntry(after: error) {
+                await environment.cache.discard(key.image, since: key.fetch.removals.images)
+            }
             return nil
         }
     }

@@ -194,7 +194,8 @@ final class SourceFetch: Sendable {
         // The program's own bytes belong to the image, whether the source says that it is the same or sends it again.
         if isSame { entry.extendedData = cached?.entry.extendedData }
         return SourceBytes(
-            entry, source: .network, number: number, isNotModified: isSame, diskTime: cached?.diskTime ?? .zero, loadTime: loadTime,
+            entry, source: .network, number: number, isNotModified: isSame, diskTime: cached?.diskTime ?? .zero,
+            loadTime: loadTime,
             loaded: loaded, removals: key.removals, reservation: reservation)
     }
 }

@@ -26,14 +26,8 @@ struct HandmadeJXL {
         JxlEncoderInitBasicInfo(&basic)
         (basic.xsize, basic.ysize, basic.bits_per_sample, basic.num_color_channels) = (16, 16, bits, 3)
         (basic.num_extra_channels, basic.alpha_bits) = (1, bits)
-        basic.alpha_premultiplied = isPremultiplied ? 1 : 0
         basic.uses_original_profile = isLossless ? 1 : 0
         try #require(JxlEncoderSetBasicInfo(encoder, &basic) == JXL_ENC_SUCCESS)
-        // The encoder writes that of the channel, and not that of the image.
-        var alpha = JxlExtraChannelInfo()
-        JxlEncoderInitExtraChannelInfo(JXL_CHANNEL_ALPHA, &alpha)
-        (alpha.bits_per_sample, alpha.alpha_premultiplied) = (bits, basic.alpha_premultiplied)
-        try #require(JxlEncoderSetExtraChannelInfo(encoder, 0, &alpha) == JXL_ENC_SUCCESS)
         var color = color
         try #require(JxlEncoderSetColorEncoding(encoder, &color) == JXL_ENC_SUCCESS)
         let settings = try #require(JxlEncoderFrameSettingsCreate(encoder, nil))
@@ -52,7 +46,36 @@ struct HandmadeJXL {
             try #require(JxlEncoderProcessOutput(encoder, &next, &room) == JXL_ENC_SUCCESS)
             return buffer.count - room
         }
-        return Data(bytes.prefix(written))
+        let data = Data(bytes.prefix(written))
+        return isPremultiplied ? try Self.premultiplied(data) : data
+    }
+
+    /// The same file with the one bit that says so: libjxl 0.7 can't write it, because its encoder looks for the bit in the wrong place.
+    private static func premultiplied(_ data: Data) throws -> Data {
+        var wanted = try #require(info(data))
+        wanted.alpha_premultiplied = 1
+        for bit in 0..<8 * min(data.count, 200) {
+            var other = data
+            other[bit / 8] ^= 1 << (bit % 8)
+            if var found = info(other), memcmp(&found, &wanted, MemoryLayout<JxlBasicInfo>.size) == 0 { return other }
+        }
+        struct NoBit: Error {}
+        throw NoBit()
+    }
+
+    private static func info(_ data: Data) -> JxlBasicInfo? {
+        guard let decoder = JxlDecoderCreate(nil) else { return nil }
+        defer { JxlDecoderDestroy(decoder) }
+        return data.withUnsafeBytes { bytes in
+            var info = JxlBasicInfo()
+            guard JxlDecoderSubscribeEvents(decoder, Int32(JXL_DEC_BASIC_INFO.rawValue)) == JXL_DEC_SUCCESS,
+                JxlDecoderSetInput(decoder, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count)
+                    == JXL_DEC_SUCCESS,
+                JxlDecoderProcessInput(decoder) == JXL_DEC_BASIC_INFO,
+                JxlDecoderGetBasicInfo(decoder, &info) == JXL_DEC_SUCCESS
+            else { return nil }
+            return info
+        }
     }
 }
 #endif

@@ -111,7 +111,7 @@ struct ReplacementTests {
         #expect(await disk.entry(forKey: key)?.data == Data("DOT 5".utf8))
     }
 
-    @Test("An entry that the program stores while a damaged one is decoded isn't discarded with that", .capability("3.6"))
+    @Test("An entry that the program stores while a damaged one is decoded isn't discarded with it", .capability("3.6"))
     func storeDuringDamage() async throws {
         let (began, release) = (AsyncGate(), BlockingSignal())
         let coder = DotCoder {

@@ -340,7 +340,7 @@ struct ImagePrefetcherTests {
         #expect(await prefetcher.prefetch([url(2)]).wait().loaded == 1)
     }
 
-    @Test("What a paused prefetcher would have loaded is canceled when the prefetcher is released", .capability("PRE-01"))
+    @Test("A paused prefetcher that is released cancels what it would have loaded", .capability("PRE-01"))
     func releasedWhilePaused() async {
         let bench = ManagerBench()
         var prefetcher: ImagePrefetcher? = prefetcher(bench)
