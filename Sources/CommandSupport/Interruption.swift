@@ -34,7 +34,8 @@ package enum Interruption {
                 }
                 if isFirst {
                     running.withLock { $0 }?.cancel()
-                } else {
+                } else if number != SIGHUP {
+                    // A terminal that is closed hangs up twice: its shell does, and the kernel.
                     lastWords.withLock { $0 }?()
                     end(by: number)
                     _exit(128 + number)

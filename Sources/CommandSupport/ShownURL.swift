@@ -13,9 +13,17 @@ package enum ShownURL {
         let text = parsed?.shortDescription ?? url
         // That has removed the credentials of a URL. In text that isn't one, such as a URL with a typing error, a password may have any
         // character.
-        guard parsed?.scheme == nil, let start = text.firstRange(of: "//")?.upperBound,
-            let sign = text[start...].lastIndex(of: "@")
-        else { return text }
+        guard parsed.map(mayHaveTypingError) ?? true else { return text }
+        let start = text.firstRange(of: "//")?.upperBound ?? text.startIndex
+        guard parsed?.scheme != nil || start > text.startIndex, let sign = text[start...].lastIndex(of: "@") else {
+            return text
+        }
         return String(text[..<start] + text[text.index(after: sign)...])
+    }
+
+    /// True for a URL without a host, and for one whose port may be a password with a slash: `http://user:12/34@host`.
+    private static func mayHaveTypingError(_ url: URL) -> Bool {
+        if url.host() == nil { return !url.isFileURL }
+        return url.port != nil && url.path().split(separator: "/").first?.contains("@") == true
     }
 }

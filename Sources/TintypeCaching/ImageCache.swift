@@ -140,13 +140,15 @@ public final class ImageCache: Sendable {
 
     /// Begins a replacement, unless there was a newer one. Loads that started before its end don't store what it replaces.
     package func beginReplacement(ofSource source: String, by number: Int) -> Bool {
-        removals.change(ofSource: source) { $0.beginReplacement(by: number) }
+        removals.beginReplacement(ofSource: source, by: number)
     }
 
-    package func endReplacement(ofSource source: String) { removals.change(ofSource: source) { $0.endReplacement() } }
+    package func endReplacement(ofSource source: String) { removals.endReplacement(ofSource: source) }
 
-    /// Removes every variant of a source during a replacement. It doesn't count as a removal.
-    package func clear(source: String) async throws(ImageError) {
+    /// Removes every variant of a source that newer bytes replace, unless there was a newer replacement. It doesn't count as a removal.
+    package func clear(source: String, forReplacement number: Int) async throws(ImageError) {
+        guard beginReplacement(ofSource: source, by: number) else { return }
+        defer { endReplacement(ofSource: source) }
         memory.removeAll(ofSource: source)
         _ = try await disk?.removeAll(ofSource: source)
     }

@@ -23,6 +23,8 @@ package struct RemovalCount: Hashable, Sendable {
     package var replacements: Layer? = Layer()
     /// The number of the newest replacement; `nil` for an image of the program's, which only removals prevent.
     package var newest: Int? = 0
+    /// The source of that: many share a count.
+    private var newestSource: UInt64 = 0
 
     /// Returns true if an image whose load started at another count may be stored.
     func permitsStore(in layer: KeyPath<RemovalCount, Layer>, since old: RemovalCount) -> Bool {
@@ -31,10 +33,10 @@ package struct RemovalCount: Hashable, Sendable {
                 ?? (old.newest == nil || old.newest == newest))
     }
 
-    /// Begins a replacement, unless there was one with a higher number: images have higher numbers that were asked for later.
-    package mutating func beginReplacement(by number: Int) -> Bool {
-        guard number > newest ?? 0 else { return false }
-        newest = number
+    /// Begins a replacement, unless there was one of the source with a higher number: images have higher numbers that were asked for later.
+    package mutating func beginReplacement(of source: UInt64 = 0, by number: Int) -> Bool {
+        guard number > newest ?? 0 || source != newestSource else { return false }
+        (newest, newestSource) = (number, source)
         replacements?.starts &+= 1
         return true
     }
@@ -67,7 +69,8 @@ final class RemovalCounts: Sendable {
     /// The first one is for removals of everything.
     private let counts = Lock([RemovalCount](repeating: RemovalCount(), count: 16_384))
 
-    private static func index(_ source: String?) -> Int { source.map { Int(1 + KeyedHash.hash($0) % 16_383) } ?? 0 }
+    private static func index(_ source: String?) -> Int { source.map { index(KeyedHash.hash($0)) } ?? 0 }
+    private static func index(_ hash: UInt64) -> Int { Int(1 + hash % 16_383) }
 
     func count(ofSource source: String) -> RemovalCount {
         let index = Self.index(source)
@@ -76,10 +79,12 @@ final class RemovalCounts: Sendable {
         return count
     }
 
-    /// Changes the count of a source.
-    func change<Result>(ofSource source: String, _ body: (inout RemovalCount) -> Result) -> Result {
-        counts.withLock { body(&$0[Self.index(source)]) }
+    func beginReplacement(ofSource source: String, by number: Int) -> Bool {
+        let hash = KeyedHash.hash(source)
+        return counts.withLock { $0[Self.index(hash)].beginReplacement(of: hash, by: number) }
     }
+
+    func endReplacement(ofSource source: String) { counts.withLock { $0[Self.index(source)].endReplacement() } }
 
     /// Counts the start and the end of a removal of a source, or of everything for `nil`.
     func during<Result>(

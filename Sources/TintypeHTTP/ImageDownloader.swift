@@ -130,9 +130,7 @@ public final class ImageDownloader: ImageLoading, Sendable {
         url.scheme.map { configuration.schemes.contains($0.lowercased()) } ?? false
     }
 
-    public var addsRequestHeaders: Bool {
-        !headers.isEmpty || configuration.headerProvider != nil || configuration.cookies != nil
-    }
+    public var addsRequestHeaders: Bool { !headers.isEmpty || configuration.headerProvider != nil }
 
     public func cookies(for url: URL) -> String? { configuration.cookies?.cookies(for: url) }
 

@@ -10,7 +10,9 @@ import TintypeTesting
 
 /// Other processes, which are killed or write at the same time. `CRASH_ROUNDS` asks for more than the usual 20 rounds,
 /// and with it the processes that share a directory run for ten seconds instead of one.
-@Suite("Disk cache: processes", .timeLimited)
+///
+/// One after another: a process that starts while another one's pipe is made inherits its end, and keeps who reads it from seeing the end.
+@Suite("Disk cache: processes", .timeLimited, .serialized)
 struct DiskCacheProcessTests {
     let directory: TemporaryDirectory
     var path: String { directory.path + "/cache" }
@@ -126,7 +128,7 @@ struct DiskCacheProcessTests {
 
     @Test("A process that is stopped at any moment, whatever lock it holds, keeps nobody else from storing")
     func stoppedProcess() async throws {
-        let (process, output) = try start("share", path, "1", "600000")
+        let (process, output) = try start("share", path, "1", "60000")
         defer {
             kill(process.processIdentifier, SIGKILL)
             process.waitUntilExit()

@@ -80,6 +80,35 @@ struct InterruptionTests {
         }
     }
 
+    @Test("A terminal that is closed hangs up twice, and the command tidies up all the same")
+    func closedTerminal() async throws {
+        let folder = try TemporaryDirectory()
+        await #expect(processExitsWith: .signal(SIGHUP)) { [path = folder.path + "/tidy" as String] in
+            try await Interruption.handled {
+                kill(getpid(), SIGHUP)
+                while !Task.isCancelled { await Task.yield() }
+                kill(getpid(), SIGHUP)
+                // Long enough for the signal to arrive.
+                try? await Task.detached { try await Task.sleep(for: .milliseconds(50)) }.value
+                close(creat(path, 0o600))
+            }
+            exit(2)
+        }
+        #expect(FileManager.default.fileExists(atPath: folder.path + "/tidy"))
+    }
+
+    @Test("What a file has that standard output is added to stays", arguments: ["/dev/stdout", "/dev/fd/1"])
+    func standardOutput(_ name: String) async throws {
+        let folder = try TemporaryDirectory()
+        let file = try folder.write(Data("old ".utf8), to: "a").path
+        await #expect(processExitsWith: .exitCode(0)) { [file = file as String, name = name as String] in
+            guard dup2(open(file, O_WRONLY | O_APPEND), STDOUT_FILENO) >= 0 else { exit(2) }
+            try OutputFile.replace(name, with: Data("new".utf8))
+            exit(0)
+        }
+        #expect(FileManager.default.contents(atPath: file) == Data("old new".utf8))
+    }
+
     @Test(
         "A signal cancels the command, which tidies up and dies of it, so that a shell ends its loop",
         arguments: [SIGINT, SIGTERM, SIGHUP])

@@ -29,6 +29,9 @@ struct OutputTests {
             ("http://me:secret@host/a", "http://host/a"), ("http://me:se/cr@et@host/a", "http://host/a"),
             ("http://me:se#cr@host", "http://host"), ("http//me:se/cr@host/a", "http//host/a"),
             ("http://host/photo@2x.png", "http://host/photo@2x.png"), ("me@host", "me@host"),
+            ("http://me:12/34@host:9/a", "http://host:9/a"), ("http:/me:pw@host/a", "host/a"),
+            ("me:pw@host/a", "host/a"), ("file:///a@b.png", "file:///a@b.png"),
+            ("http://host:80/b/a@2x.png", "http://host:80/b/a@2x.png"),
         ])
     func shownURLs(_ url: String, _ shown: String) {
         #expect(ShownURL.text(url) == shown && ShownURL.text(url, isComplete: true) == url)

@@ -2,6 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 import Tintype
+import TintypeTesting
 
 @testable import CommandSupport
 @testable import TintypeCommand
@@ -32,6 +33,24 @@ struct TerminalPictureTests {
             ])
         #expect(try HalfBlocks().lines(pixels(" ", "R")) == ["\u{1B}[38;2;255;0;0m▄\u{1B}[0m"])
         #expect(try HalfBlocks(hasTrueColor: false).lines(pixels("R")) == ["\u{1B}[38;5;196m▀\u{1B}[0m"])
+    }
+
+    @Test("Inside tmux, sixels are short enough for it, and no question is about pictures")
+    func limitsOfTmux() throws {
+        var generator = SeededRandom(seed: 7)
+        let noise = try MutablePixelBuffer(size: PixelSize(width: 800, height: 600))
+        noise.withUnsafeMutableBytes { bytes in
+            for index in bytes.indices {
+                bytes[index] = index % 4 == 3 ? 255 : UInt8.random(in: 0...255, using: &generator)
+            }
+        }
+        var terminal = Terminal()
+        terminal.isInsideTmux = true
+        var picture = TerminalPicture(
+            graphics: .sixel, terminal: terminal, layout: TerminalLayout(.sixel, in: terminal))
+        #expect(try picture.frame(noise.freeze()).utf8.count <= 1_048_576)
+        #expect(!TerminalReply.questions(isInsideTmux: true).contains("\u{1B}_"))
+        #expect(TerminalReply.questions(isInsideTmux: false).hasPrefix("\u{1B}_Gi=31"))
     }
 
     @Test("The 256 colors are found where they are exact, and no color is far off")

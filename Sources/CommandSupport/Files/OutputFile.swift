@@ -18,6 +18,11 @@ package enum OutputFile {
         if path == "-" { return try write(data, toStream: STDOUT_FILENO, path: path) }
         var status = stat()
         let old: stat? = stat(path, &status) == 0 ? status : nil
+        var output = stat()
+        // A name of standard output, such as /dev/stdout. The file may have other contents, too.
+        if let old, fstat(STDOUT_FILENO, &output) == 0, old.st_dev == output.st_dev, old.st_ino == output.st_ino {
+            return try write(data, toStream: STDOUT_FILENO, path: path)
+        }
         // The kernel follows links that no text tells, such as /dev/stdout to a pipe.
         if let old, old.st_mode & S_IFMT != S_IFREG { return try write(data, into: path) }
         let target = try resolvingLinks(path)

@@ -16,8 +16,10 @@ package struct StoredResponse: Sendable, Hashable, Codable {
     /// The digests of the header fields that select the response, by lowercase names; empty for a field that was missing. No request has
     /// the digest of `*`.
     private(set) var selection: [String: String] = [:]
-    /// True if a request without header fields selects the response.
-    package var isForPlainRequests: Bool { selection.values.allSatisfy(\.isEmpty) }
+    /// The start of the names of credentials among those.
+    private static let credential = "credential "
+    /// True if a request without header fields selects the response, whatever cookies a loader adds.
+    package var isForPlainRequests: Bool { selection.allSatisfy { $0.value.isEmpty && $0.key != "cookie" } }
 
     /// The directives in front of a response's directives after a redirect. Of several numbers, the smallest counts.
     package static let redirectDirectives = "max-age=0, stale-while-revalidate=0, "
@@ -26,7 +28,7 @@ package struct StoredResponse: Sendable, Hashable, Codable {
     /// The longest value that is kept, and the most names in `Vary`. Longer lists are hostile, and replaced with the most cautious value: they
     /// would take more memory than the image.
     private static let (maximumLength, mostVariations) = (1_024, 16)
-    private static let cautiousValues = ["cache-control": "no-cache", "vary": "*"]
+    private static let cautiousValues = ["cache-control": "private, no-cache", "vary": "*"]
 
     /// - Parameters:
     ///   - statusCode: The status of the response.
@@ -55,7 +57,7 @@ package struct StoredResponse: Sendable, Hashable, Codable {
     private mutating func select(_ request: SelectingFields) {
         selection = [:]
         for name in variesOn { selection[name] = name == "*" ? name : request.sentDigest(of: name) }
-        for name in request.credentials { selection[name] = request.digest(of: name) }
+        for (name, digest) in request.credentials { selection[Self.credential + name] = digest }
     }
 
     /// The names in `Vary`, in lowercase.
@@ -67,8 +69,10 @@ package struct StoredResponse: Sendable, Hashable, Codable {
     /// Returns true if a request selects this response: it has the same credentials, and the same values of the fields in `Vary`, which isn't
     /// `*` (RFC 9111, section 4.1).
     package func isSelected(by request: SelectingFields) -> Bool {
-        selection.allSatisfy { request.digest(of: $0.key) == $0.value }
-            && request.credentials.allSatisfy { selection[$0] != nil }
+        let credentials = selection.filter { $0.key.hasPrefix(Self.credential) }
+        return credentials.count == request.credentials.count
+            && request.credentials.allSatisfy { credentials[Self.credential + $0.key] == $0.value }
+            && selection.allSatisfy { credentials[$0.key] != nil || request.digest(of: $0.key) == $0.value }
     }
 
     /// The same response after the source said that it is current (RFC 9111, section 3.2).
@@ -129,26 +133,24 @@ package struct SelectingFields: Sendable {
     /// By lowercase names.
     private var fields: [String: String] = [:]
     /// The values that were sent in place of those; empty for a field that wasn't sent.
-    private let sent: [String: String]
-    /// The names of the fields that identify a user, as far as the request has them.
-    package private(set) var credentials: [String] = []
+    package var sent: [String: String] = [:]
+    /// The digests of the fields that identify a user, as far as the request has them.
+    package private(set) var credentials: [String: String] = [:]
 
     /// - Parameters:
     ///   - headers: The header fields of the request.
     ///   - cookies: The cookies that a request for the URL gets. They aren't credentials.
-    ///   - sent: The values that a request was sent with in place of these, by lowercase names; empty for a field that wasn't sent.
     ///   - insignificant: The lowercase names of fields that don't change the answer.
     ///   - credentials: The lowercase names of fields that identify a user.
     package init(
-        _ headers: [String: String], cookies: String? = nil, sent: [String: String] = [:],
-        ignoring insignificant: Set<String> = [], credentials: Set<String> = []
+        _ headers: [String: String], cookies: String? = nil, ignoring insignificant: Set<String> = [],
+        credentials: Set<String> = []
     ) {
-        self.sent = sent.filter { !insignificant.contains($0.key) }
         for (name, value) in headers {
             let name = name.lowercased()
             guard !insignificant.contains(name) else { continue }
             fields[name] = value
-            if credentials.contains(name) { self.credentials.append(name) }
+            if credentials.contains(name) { self.credentials[name] = Self.digest(of: name, value) }
         }
         if let cookies, !insignificant.contains("cookie") {
             fields["cookie"] = fields["cookie"].map { "\($0); \(cookies)" } ?? cookies

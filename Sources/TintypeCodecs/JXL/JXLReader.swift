@@ -103,7 +103,8 @@ final class JXLReader {
                 }
             case JXL_DEC_SUCCESS:
                 // The header of the last frame is there.
-                info.isComplete = walk().hasEnd
+                let size = PixelSize(width: Int(basic.xsize), height: Int(basic.ysize))
+                info.isComplete = (try? limits.check(size: size, output: size)) == nil || hasEnd
                 break loop
             case JXL_DEC_NEED_MORE_INPUT:
                 // The header is there, and so are some frames: only the end is missing.
@@ -200,34 +201,51 @@ final class JXLReader {
     // MARK: Frames
 
     /// The size of the largest frame: frames may be larger than the image, which shows a part of them. libjxl decodes them whole.
-    var largestFrame: PixelSize { walk().largest }
-
-    /// Walks through the frames, whether they are shown or not, and decodes none.
-    /// - Returns: the size of the largest, and true if all bytes of the last are there: libjxl passes over a frame that is cut as over any
-    ///   other, but takes the byte behind the file for a part of it.
-    private func walk() -> (largest: PixelSize, hasEnd: Bool) {
+    var largestFrame: PixelSize {
         var largest = PixelSize(width: Int(basic.xsize), height: Int(basic.ysize))
-        guard let decoder = JxlDecoderCreate(nil) else { return (largest, true) }
+        guard let decoder = walker(JXL_DEC_FRAME.rawValue, byteCount: count) else { return largest }
         defer { JxlDecoderDestroy(decoder) }
-        let events = JXL_DEC_FRAME.rawValue | JXL_DEC_FULL_IMAGE.rawValue
-        guard JxlDecoderSetCoalescing(decoder, 0) == JXL_DEC_SUCCESS,
-            JxlDecoderSubscribeEvents(decoder, Int32(events)) == JXL_DEC_SUCCESS,
-            JxlDecoderSetInput(decoder, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), count + 1)
-                == JXL_DEC_SUCCESS
-        else { return (largest, true) }
+        while JxlDecoderProcessInput(decoder) == JXL_DEC_FRAME {
+            var header = JxlFrameHeader()
+            guard JxlDecoderGetFrameHeader(decoder, &header) == JXL_DEC_SUCCESS else { break }
+            let frame = PixelSize(width: Int(header.layer_info.xsize), height: Int(header.layer_info.ysize))
+            if frame.pixelCount > largest.pixelCount { largest = frame }
+        }
+        return largest
+    }
+
+    /// True if all bytes of the last frame are there: libjxl passes over a frame that is cut as over any other, but takes the byte behind
+    /// the file for a part of it.
+    ///
+    /// Frames that are shown aren't decoded; those that only help others are.
+    private var hasEnd: Bool {
+        guard let decoder = walker(JXL_DEC_FRAME.rawValue | JXL_DEC_FULL_IMAGE.rawValue, byteCount: count + 1) else {
+            return true
+        }
+        defer { JxlDecoderDestroy(decoder) }
         while true {
             switch JxlDecoderProcessInput(decoder) {
-            case JXL_DEC_FRAME:
-                var header = JxlFrameHeader()
-                guard JxlDecoderGetFrameHeader(decoder, &header) == JXL_DEC_SUCCESS else { return (largest, false) }
-                let frame = PixelSize(width: Int(header.layer_info.xsize), height: Int(header.layer_info.ysize))
-                if frame.pixelCount > largest.pixelCount { largest = frame }
+            case JXL_DEC_FRAME: break
             case JXL_DEC_NEED_IMAGE_OUT_BUFFER:
-                guard JxlDecoderSkipCurrentFrame(decoder) == JXL_DEC_SUCCESS else { return (largest, false) }
-            case JXL_DEC_SUCCESS: return (largest, JxlDecoderReleaseInput(decoder) > 0)
-            default: return (largest, false)
+                guard JxlDecoderSkipCurrentFrame(decoder) == JXL_DEC_SUCCESS else { return false }
+            case JXL_DEC_SUCCESS: return JxlDecoderReleaseInput(decoder) > 0
+            default: return false
             }
         }
+    }
+
+    /// A decoder that walks through the frames, whether they are shown or not.
+    private func walker(_ events: UInt32, byteCount: Int) -> OpaquePointer? {
+        guard let decoder = JxlDecoderCreate(nil) else { return nil }
+        guard JxlDecoderSetCoalescing(decoder, 0) == JXL_DEC_SUCCESS,
+            JxlDecoderSubscribeEvents(decoder, Int32(events)) == JXL_DEC_SUCCESS,
+            JxlDecoderSetInput(decoder, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), byteCount)
+                == JXL_DEC_SUCCESS
+        else {
+            JxlDecoderDestroy(decoder)
+            return nil
+        }
+        return decoder
     }
 
     /// Starts a pass through the frames at a given frame.

@@ -11,6 +11,8 @@ final class RAWFile {
     let missesPicture: Bool
     /// True if the bytes end before a directory, whose picture libraw then doesn't know of.
     private let missesDirectory: Bool
+    /// True if nothing but the format that was expected says that the file is a camera's.
+    private let isPlainTIFF: Bool
     /// True if the file states an orientation that doesn't exist. libraw turns such a picture.
     private let hasSenselessOrientation: Bool
     private let byteCount: Int
@@ -31,6 +33,7 @@ final class RAWFile {
         metadata = ExifReader(bytes).map { ImageMetadata(tiff: $0, keepsMakerNotes: false) } ?? ImageMetadata()
         missesPicture = TIFFDirectory.missesLargestPicture(bytes)
         missesDirectory = TIFFDirectory.missesDirectory(bytes)
+        isPlainTIFF = ImageFormat(sniffing: Data(bytes.prefix(64))) == .tiff
         hasSenselessOrientation =
             ExifReader(bytes).map { !$0.orientationEntries.isEmpty && Orientation(exif: bytes) == nil } ?? false
         callbacks.attach(to: handle)
@@ -73,7 +76,7 @@ final class RAWFile {
         case LIBRAW_TOO_BIG.rawValue:
             throw ImageError(
                 .limitExceeded, stage: .decode, reason: "the camera file takes more memory than the limit allows")
-        case LIBRAW_FILE_UNSUPPORTED.rawValue where !missesDirectory:
+        case LIBRAW_FILE_UNSUPPORTED.rawValue where isPlainTIFF && !missesDirectory:
             throw ImageError(.unknownFormat, stage: .decode, reason: "no camera file that libraw knows")
         case LIBRAW_UNSUFFICIENT_MEMORY.rawValue:
             throw ImageError(.outOfMemory, stage: .decode, reason: "libraw couldn't allocate memory for the image")

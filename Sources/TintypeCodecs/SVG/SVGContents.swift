@@ -40,9 +40,10 @@ final class SVGContents {
     private static let maximumElements = 1_000_000
     /// libxml2 reads no deeper where it builds a tree.
     private static let maximumDepth = 256
-    /// The elements that draw data of a URL: an image, or an element of another document. librsvg takes no notice of other elements' data.
+    /// The elements that draw data of a URL: an image, or elements of another document, which XInclude puts into this one. librsvg takes no
+    /// notice of other elements' data.
     private static let elementsWithData: Set = [
-        "image", "feImage", "use", "pattern", "linearGradient", "radialGradient",
+        "image", "feImage", "use", "pattern", "linearGradient", "radialGradient", "include",
     ]
 
     init(_ bytes: UnsafeRawBufferPointer) throws(ImageError) {
@@ -143,15 +144,19 @@ final class SVGContents {
                 let prefix = attributes[index * 5 + 1].map { String(cString: $0) } ?? "xml"
                 if prefix == "xml", ids[value] == nil { ids[value] = element }
             case "href":
+                // The target of a link is not drawn.
+                guard name != "a" else { continue }
+                follow(value[...], from: element)
                 let space = attributes[index * 5 + 2].map { String(cString: $0) }
-                // Of two, librsvg follows the reference without a namespace.
+                // Of the data of two, librsvg takes that without a namespace.
                 if space == nil || link == nil && space == "http://www.w3.org/1999/xlink" { link = value }
             default: followFunctions(value[...], from: element)
             }
         }
-        // The target of a link is not drawn.
-        if let link, name != "a" {
-            follow(link[...], from: element, drawsData: Self.elementsWithData.contains(name))
+        if let link, Self.elementsWithData.contains(name) {
+            let address = Self.address(link[...])
+            let isData = address.prefix(5).map { $0 | 0x20 }.elementsEqual("data:".utf8.map { $0 | 0x20 })
+            if isData { images.append(address) }
         }
         if max(elements.count, references.count) > Self.maximumElements {
             refuse("has more elements or references than the limit of \(Self.maximumElements)", parser)
@@ -164,13 +169,14 @@ final class SVGContents {
 
     // MARK: References
 
-    private func follow(_ text: ArraySlice<UInt8>, from element: Int, drawsData: Bool = false) {
-        let address = text.drop { $0 <= 0x20 }.filter { $0 != 0x09 && $0 != 0x0A && $0 != 0x0D }
-        if address.first == UInt8(ascii: "#") {
-            references.append(Reference(element: element, target: Array(address.dropFirst())))
-        } else if drawsData, address.prefix(5).map({ $0 | 0x20 }).elementsEqual("data:".utf8.map { $0 | 0x20 }) {
-            images.append(Array(address))
-        }
+    private static func address(_ text: ArraySlice<UInt8>) -> [UInt8] {
+        text.drop { $0 <= 0x20 }.filter { $0 != 0x09 && $0 != 0x0A && $0 != 0x0D }
+    }
+
+    private func follow(_ text: ArraySlice<UInt8>, from element: Int) {
+        let address = Self.address(text)
+        guard address.first == UInt8(ascii: "#") else { return }
+        references.append(Reference(element: element, target: Array(address.dropFirst())))
     }
 
     /// Follows each `url(…)` of a value, such as a fill.

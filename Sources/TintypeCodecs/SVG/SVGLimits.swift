@@ -81,11 +81,9 @@ struct SVGLimits {
             let drawing = try SVGLimits(markup(of: content.data), context, depth: depth + 1)
             return (drawing.imageBytes, drawing.drawn)
         case let format:
-            throw ImageError(
-                .unknownFormat, stage: .decode,
-                reason:
-                    "the SVG embeds an image whose format isn't supported in SVG: \(format?.rawValue ?? content.mimeType)"
-            )
+            // The document itself is SVG.
+            let name = format?.rawValue ?? content.mimeType
+            throw .corrupt("the SVG embeds an image whose format isn't supported in SVG: \(name)")
         }
         let info = try coder.info(of: content.data, context: context)
         try context.limits.check(size: info.size, output: info.size, frameCount: info.frameCount)

@@ -52,9 +52,8 @@ struct CacheCommand: ParsableCommand {
                 }
                 // A cache that isn't there is empty.
                 guard [0, ENOENT].contains(problem) else {
-                    throw unusable(
-                        "can't be read: \(String(cString: strerror(problem))); run the command as the owner of the cache"
-                    )
+                    let advice = [EACCES, EPERM].contains(problem) ? "; run the command as the owner of the cache" : ""
+                    throw unusable("can't be read: \(String(cString: strerror(problem)))\(advice)")
                 }
                 let disk = DiskCache(
                     DiskCache.Configuration(

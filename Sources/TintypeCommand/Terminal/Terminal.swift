@@ -104,7 +104,10 @@ struct Terminal: Sendable {
             tcsetattr(device, TCSANOW, &old)
             Interruption.lastWords.withLock { $0 = nil }
         }
-        guard Console.write(TerminalReply.questions, to: device) == 0 else { return TerminalReply() }
+        let isInsideTmux = TerminalProtocol.isInsideTmux(ProcessInfo.processInfo.environment)
+        guard Console.write(TerminalReply.questions(isInsideTmux: isInsideTmux), to: device) == 0 else {
+            return TerminalReply()
+        }
         return TerminalReply(answers(from: device, until: .now + .seconds(2)))
     }
 

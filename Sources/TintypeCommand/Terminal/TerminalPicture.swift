@@ -34,7 +34,7 @@ struct TerminalPicture {
         switch graphics {
         case .text, .blocks: return Self.below(try lines(pixels) ?? [])
         // tmux draws sixels itself.
-        case .sixel: return Self.kept(try SixelEncoder.sequence(pixels))
+        case .sixel: return Self.kept(try sixels(pixels))
         case .iterm2: return Self.kept(passedThrough(try InlineImage.sequence(pixels, cells: cells)))
         case .kitty: return try kittyFrame(pixels, cells)
         }
@@ -81,7 +81,25 @@ struct TerminalPicture {
     }
 
     /// Returns the sequences that move the cursor below the picture.
-    func end(_ cells: CellSize) -> String { "\u{1B}[\(cells.rows)B\r" }
+    ///
+    /// At Ctrl-C, the kernel may have dropped the end of a picture's sequence: it is ended again.
+    func end(_ cells: CellSize) -> String {
+        let isText = [.text, .blocks].contains(graphics)
+        return "\(isText ? "" : "\u{1B}\\")\u{1B}[\(cells.rows)B\r"
+    }
+
+    /// Returns sixels that are short enough. tmux drops sequences of more than 1,048,576 bytes; a smaller picture is better than none.
+    private func sixels(_ pixels: PixelBuffer) throws(ImageError) -> String {
+        var pixels = pixels
+        while true {
+            let sequence = try SixelEncoder.sequence(pixels)
+            guard terminal.isInsideTmux, sequence.utf8.count > 1_000_000 else { return sequence }
+            let (width, height) = (max(1, pixels.width * 3 / 4), max(1, pixels.height * 3 / 4))
+            pixels = try Image(pixels: pixels).transformed(
+                ImageTransformers.resize(width: width, height: height, mode: .fill)
+            ).pixels
+        }
+    }
 
     /// Writes lines below each other, and moves back.
     private static func below(_ lines: [String]) -> String {

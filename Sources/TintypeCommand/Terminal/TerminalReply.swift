@@ -11,7 +11,10 @@ struct TerminalReply: Equatable, Sendable {
 
     /// The questions: an empty picture that Kitty's protocol answers (`a=q`), the name (`CSI > q`) and the size of a cell (`CSI 16 t`) as
     /// xterm tells them, and the primary device attributes (`CSI c`), which every terminal answers, and which therefore come last.
-    static let questions = "\u{1B}_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\u{1B}\\\u{1B}[>q\u{1B}[16t\u{1B}[c"
+    /// - Parameter isInsideTmux: true for tmux, which takes the picture for a title.
+    static func questions(isInsideTmux: Bool) -> String {
+        (isInsideTmux ? "" : "\u{1B}_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\u{1B}\\") + "\u{1B}[>q\u{1B}[16t\u{1B}[c"
+    }
 
     init() {}
 

@@ -276,9 +276,11 @@ struct Transfer: Sendable {
         var known = ImageDownloader.Configuration.defaultFields
         known.merge(context.downloader.requestHeaders(load.request.headers, for: load.request.url))
         let names = Set((sent.all + known.all).map { $0.name.lowercased() }).subtracting(RedirectPolicy.fieldsOfOneURL)
-        return names.reduce(into: [:]) { unknown, name in
-            if name != "priority", sent[name] != known[name] { unknown[name] = sent[name] ?? "" }
-        }
+        var unknown: [String: String] = [:]
+        for name in names where name != "priority" && sent[name] != known[name] { unknown[name] = sent[name] ?? "" }
+        // The answer itself may have changed them.
+        if context.configuration.cookies != nil { unknown["cookie"] = sent["Cookie"] ?? "" }
+        return unknown
     }
 
     private func check(

@@ -69,13 +69,16 @@ extension ImageManager {
         let (request, environment) = prepared(request)
         try environment.check(request)
         let key = environment.key(for: request)
-        while !environment.beginReplacement(ofSource: key.source, by: SharedWorkID.next()) {}
-        defer { environment.endReplacement(ofSource: key.source) }
+        let caches = environment.hasOwnOriginals ? [environment.cache, environment.originals] : [environment.cache]
+        // Loads under way, and those that start before the end, don't store what is replaced.
+        for cache in caches { while !cache.beginReplacement(ofSource: key.source, by: SharedWorkID.next()) {} }
+        defer { for cache in caches { cache.endReplacement(ofSource: key.source) } }
         let now = environment.configuration.date()
         // Nothing but the request's credentials.
         let response = environment.storedResponse(
-            LoadedData(data: Data(), url: request.url), of: request, requestTime: now, now: now)
-        let image = response.map(image.with) ?? image
+            LoadedData(data: Data(), url: request.url), of: request, with: environment.selectingFields(of: request),
+            requestTime: now, now: now)
+        let image = image.with(response)
         if request.cache.store.contains(.memory) { environment.cache.storeInMemory(image, forKey: key) }
         // Those were made of the image that this one replaces.
         try await environment.removeEncoded(of: request)

@@ -110,9 +110,9 @@ public final class ImageManager: Sendable {
         guard environment.keepsPlainRequests else { return try await image(for: ImageRequest(url)) }
         // Making a request, which would say no more than the URL, takes as long as the rest of a hit.
         let key = ImageKey(source: environment.source(of: url))
-        if let image = cache.memory.image(forKey: key),
-            image.response.map({ $0.isForPlainRequests && !environment.loaders.addsRequestHeaders }) ?? true
-        {
+        if let image = cache.memory.image(forKey: key) {
+            guard image.response.map({ $0.isForPlainRequests && !environment.loaders.addsRequestHeaders }) ?? true
+            else { return try await self.image(for: ImageRequest(url)) }
             environment.countMemoryHit()
             return image
         }

@@ -4,11 +4,10 @@ internal import Logging
 /// The use of cached images as their responses allow it.
 extension LoadEnvironment {
     /// The header fields of a request that can select a response, as they are now.
-    /// - Parameter sent: The values that the loader sent in place of those.
-    private func selectingFields(of request: ImageRequest, sent: [String: String] = [:]) -> SelectingFields {
+    func selectingFields(of request: ImageRequest) -> SelectingFields {
         SelectingFields(
             loaders.requestHeaders(request.headers, for: request.url), cookies: loaders.cookies(for: request.url),
-            sent: sent, ignoring: configuration.insignificantHeaders, credentials: configuration.credentialHeaders)
+            ignoring: configuration.insignificantHeaders, credentials: configuration.credentialHeaders)
     }
 
     /// Returns true if a cached image fits the request: its credentials, and its values of the fields in `Vary`.
@@ -27,9 +26,13 @@ extension LoadEnvironment {
             network: isFile ? { .online } : configuration.networkStatus)
     }
 
-    /// Returns true if the caches may keep an image: if the same request finds it, and HTTP allows that, where the request obeys HTTP in this.
+    /// Returns true if the caches may keep an image: if the same request finds it now, and HTTP allows that.
     func mayStore(_ response: StoredResponse?, for request: ImageRequest) -> Bool {
-        guard accepts(response, for: request), response?.statusCode != 206 else { return false }
+        accepts(response, for: request) && response?.statusCode != 206 && mayReuse(response, for: request)
+    }
+
+    /// Returns true if HTTP allows another use of an image, where the request obeys HTTP in this.
+    func mayReuse(_ response: StoredResponse?, for request: ImageRequest) -> Bool {
         guard request.cachePolicy.obeysStorageRules || request.renewsByHTTP, let response, response.statusCode != nil
         else { return true }
         return request.method == "GET" && HTTPFreshness.mayStore(response, for: request.headers)
@@ -48,10 +51,11 @@ extension LoadEnvironment {
 
     /// The response of a transfer, as the caches keep it; `nil` if it says nothing that matters.
     func storedResponse(
-        _ loaded: LoadedData, of request: ImageRequest, renewing old: StoredResponse? = nil, requestTime: Date,
-        now: Date
+        _ loaded: LoadedData, of request: ImageRequest, with fields: SelectingFields,
+        renewing old: StoredResponse? = nil, requestTime: Date, now: Date
     ) -> StoredResponse? {
-        let fields = selectingFields(of: request, sent: loaded.sentFields)
+        var fields = fields
+        fields.sent = loaded.sentFields.filter { !configuration.insignificantHeaders.contains($0.key) }
         var headers = loaded.headers.byLowercaseName
         headers["last-modified"] = loaded.validators?.lastModified ?? headers["last-modified"]
         var control = headers["cache-control"] ?? (loaded.isNotModified ? old?.headers["cache-control"] : nil)

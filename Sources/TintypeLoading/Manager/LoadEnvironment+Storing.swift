@@ -125,20 +125,6 @@ extension LoadEnvironment {
             images: images, originals: hasOwnOriginals ? originals.removalCount(ofSource: source) : images)
     }
 
-    /// Begins to replace the images of a source, by one of the program's or by newer bytes, unless there was a newer replacement. Loads that
-    /// started before its end don't store what it replaces.
-    func beginReplacement(ofSource source: String, by number: Int) -> Bool {
-        guard cache.beginReplacement(ofSource: source, by: number) else { return false }
-        guard hasOwnOriginals, !originals.beginReplacement(ofSource: source, by: number) else { return true }
-        cache.endReplacement(ofSource: source)
-        return false
-    }
-
-    func endReplacement(ofSource source: String) {
-        cache.endReplacement(ofSource: source)
-        if hasOwnOriginals { originals.endReplacement(ofSource: source) }
-    }
-
     /// Removes every variant of a source, and its original.
     func removeAll(ofSource source: String) async throws(ImageError) {
         // The original goes first, so that variants made from it in the meantime are removed with the rest.
@@ -166,16 +152,18 @@ extension LoadEnvironment {
     func replaceVariants(
         ofSource source: String, by number: Int, since removals: SourceRemovals
     ) async -> SourceRemovals? {
-        guard beginReplacement(ofSource: source, by: number) else { return nil }
-        do throws(ImageError) {
-            // The original goes first, so that variants made from it in the meantime are removed with the rest.
-            if hasOwnOriginals { try await originals.clear(source: source) }
-            try await cache.clear(source: source)
-        } catch {
-            configuration.logger.warning(
-                "couldn't remove the outdated variants of \(URLDescription.redacted(source)): \(error.reason)")
+        var isClear = true
+        // The original goes first, so that variants made from it in the meantime are removed with the rest.
+        for cache in hasOwnOriginals ? [originals, cache] : [cache] {
+            do throws(ImageError) {
+                try await cache.clear(source: source, forReplacement: number)
+            } catch {
+                isClear = false
+                configuration.logger.warning(
+                    "couldn't remove the outdated variants of \(URLDescription.redacted(source)): \(error.reason)")
+            }
         }
-        endReplacement(ofSource: source)
+        guard isClear else { return nil }
         return self.removals(ofSource: source).afterReplacement(by: number, since: removals)
     }
 }

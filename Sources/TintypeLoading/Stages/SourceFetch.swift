@@ -27,7 +27,7 @@ final class SourceFetch: Sendable {
 
     /// True if others may use the bytes until the loads and the writes that use them have ended, unless HTTP forbids that. Until then nobody
     /// asks the source again: a load may need the bytes twice.
-    func keeps(_ fetched: FetchedBytes) -> Bool { environment.mayStore(fetched.bytes.entry.response, for: request) }
+    func keeps(_ fetched: FetchedBytes) -> Bool { environment.mayReuse(fetched.bytes.entry.response, for: request) }
 
     func run(_ job: LoadWork.Job) async throws(ImageError) -> FetchedBytes {
         var cached = key.queriesDisk ? await cachedBytes(priority: job.priority) : nil
@@ -110,6 +110,8 @@ final class SourceFetch: Sendable {
 
     private func transfer(replacing cached: SourceBytes?, _ job: LoadWork.Job) async throws(ImageError) -> SourceBytes {
         let (requestTime, number) = (environment.configuration.date(), SharedWorkID.next())
+        // Those for which the image is asked. The program may change the loader's additions meanwhile.
+        let fields = environment.selectingFields(of: request)
         let reservation = environment.reservation()
         let arrival = BodyArrival(environment, of: url, counting: reservation, for: job)
         defer { arrival.end() }
@@ -127,7 +129,8 @@ final class SourceFetch: Sendable {
                 try await load(message, in: job)
             }
             let bytes = try sourceBytes(
-                loaded, number, replacing: cached, requestTime: requestTime, loadTime: time, reservation: reservation)
+                loaded, number, replacing: cached, fields, requestTime: requestTime, loadTime: time,
+                reservation: reservation)
             await environment.invalidate(after: request)
             environment.shared.failures.withLock { $0.remove(key.failure()) }
             environment.countDownload(.success(bytes))
@@ -163,14 +166,14 @@ final class SourceFetch: Sendable {
     }
 
     private func sourceBytes(
-        _ loaded: LoadedData, _ number: Int, replacing cached: SourceBytes?, requestTime: Date, loadTime: StageTime,
-        reservation: BodyReservation
+        _ loaded: LoadedData, _ number: Int, replacing cached: SourceBytes?, _ fields: SelectingFields,
+        requestTime: Date, loadTime: StageTime, reservation: BodyReservation
     ) throws(ImageError) -> SourceBytes {
         let now = environment.configuration.date()
         // The time in the loader's queue, and of failed attempts, doesn't make the answer older.
         let transferTime = loaded.transfer.map { ($0.firstByte + $0.body).inSeconds } ?? .infinity
         let response = environment.storedResponse(
-            loaded, of: request, renewing: cached?.entry.response,
+            loaded, of: request, with: fields, renewing: cached?.entry.response,
             requestTime: max(requestTime, now.addingTimeInterval(-transferTime)), now: now)
         if loaded.isNotModified {
             guard let cached else { throw .uselessConfirmation(loaded.statusCode) }

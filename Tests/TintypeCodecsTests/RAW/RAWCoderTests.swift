@@ -138,6 +138,14 @@ struct RAWCoderTests {
         }
     }
 
+    @Test("A camera file of its own signature that libraw can't read is damaged, not of another format")
+    func damagedByItself() {
+        let data = Data("FUJIFILMCCD-RAW 0201FF383501".utf8) + Data(count: 60_000)
+        for hint in [nil, ImageFormat.raw] {
+            expectCode(.corruptImage) { try coder.decode(data) { $0.formatHint = hint } }
+        }
+    }
+
     @Test("A thumbnail is made of the camera's preview if that is large enough and of the same shape")
     func previews() throws {
         let box = PixelSize(width: 64, height: 64)

@@ -262,6 +262,18 @@ struct SVGCoderTests {
             try coder.decode(
                 svg("width='4' height='4'", "<defs>\(painted)</defs><rect width='4' height='4' fill='url(#l12)'/>"))
         }
+        // A pattern goes on with its other reference where one can't be followed.
+        let hatched =
+            "<g id='p0'><rect width='1' height='1'/></g>"
+            + (1...6).map { level in
+                let row = String(repeating: "<rect width='1' height='1' fill='url(#h\(level - 1))'/>", count: 10)
+                return "<pattern id='p\(level)' width='1' height='1'>\(row)</pattern>"
+                    + "<pattern id='h\(level)' xlink:href='#p\(level)' href='foo'/>"
+            }.joined()
+        expectCode(.limitExceeded) {
+            try coder.decode(
+                svg("width='4' height='4'", "<defs>\(hatched)</defs><rect width='4' height='4' fill='url(#h6)'/>"))
+        }
         var entities = "<!DOCTYPE svg [<!ENTITY u '\(String(repeating: "<use xlink:href=\"#t\"/>", count: 400))'>"
         entities += "<!ENTITY v '\(String(repeating: "&u;", count: 20))'>]>"
         let row = "<g id='t'>" + String(repeating: "<path d=''/>", count: 100) + "</g>&v;&v;"
@@ -310,7 +322,14 @@ struct SVGCoderTests {
         }
         for _ in 0..<4 { nested = document("image/svg+xml", nested) }
         expectCode(.limitExceeded) { try coder.decode(nested) }
-        expectCode(.unknownFormat) { try coder.decode(document("image/x-tga", Data(repeating: 2, count: 64))) }
+        expectCode(.corruptImage) { try coder.decode(document("image/x-tga", Data(repeating: 2, count: 64))) }
+        // XInclude takes the elements of another document into this one.
+        let included = "<xi:include xmlns:xi='http://www.w3.org/2001/XInclude' href='data:image/svg+xml;base64,"
+        expectCode(.limitExceeded) {
+            let inner = document("image/png", png).base64EncodedString()
+            return try coder.decode(
+                svg("width='4' height='4'", included + inner + "'/>"), options: .init(), context: small)
+        }
         let link = "<a href='data:text/plain,x'><rect width='4' height='4' fill='#0f0'/></a>"
         #expect(try coder.decode(svg("width='4' height='4'", link)).pixels[2, 2] == green)
     }

@@ -64,6 +64,24 @@ struct LoaderHeaderTests {
         }
     }
 
+    @Test("What was asked for one user isn't stored when another has signed in meanwhile", .capability("HTC-04"))
+    func change() async throws {
+        for user in ["bert", ""] {
+            let loader = LoaderWithUser()
+            let manager = manager(loader)
+            let first = manager.task(for: url)
+            await loader.inner.arrival(of: 1)
+            loader.user.withLock { $0 = user }
+            loader.inner.answer(0, with: .success(.dot(size: 4)))
+            #expect(try await first.image.size.width == 4)
+            await manager.flush()
+            let second = manager.task(for: url)
+            await loader.inner.arrival(of: 2)
+            loader.inner.answer(1, with: .success(.dot(size: 5)))
+            #expect(try await second.image.size.width == 5)
+        }
+    }
+
     @Test("A load doesn't join a transfer that runs with other credentials", .capability("HTC-04"))
     func running() async throws {
         let loader = LoaderWithUser()

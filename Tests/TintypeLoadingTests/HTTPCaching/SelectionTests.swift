@@ -15,7 +15,8 @@ private final class SigningLoader: ImageLoading {
     let inner: GatedLoader
     let cookies = Lock<String?>(nil)
     let sent = Lock<[String: String]>([:])
-    var addsRequestHeaders: Bool { true }
+    /// The cookies that the next answer sets.
+    let newCookies = Lock<String?>(nil)
 
     init(vary: String?) {
         inner = GatedLoader { _ in
@@ -29,9 +30,11 @@ private final class SigningLoader: ImageLoading {
     func canLoad(_ url: URL) -> Bool { inner.canLoad(url) }
     func cookies(for url: URL) -> String? { cookies.withLock { $0 } }
     func load(_ request: LoadRequest) async throws(ImageError) -> LoadedData {
+        let cookies = cookies.withLock { $0 }
         var loaded = try await inner.load(request)
         loaded.sentFields = sent.withLock { $0 }
-        loaded.sentFields["cookie"] = cookies.withLock { $0 }
+        loaded.sentFields["cookie"] = cookies ?? ""
+        if let new = newCookies.withLock({ $0 }) { self.cookies.withLock { $0 = new } }
         return loaded
     }
 }
@@ -52,6 +55,30 @@ struct SelectionTests {
             _ = try await manager.load(url)
             await manager.flush()
             #expect(loader.inner.calls.count == calls, "\(cookies ?? "none")")
+        }
+    }
+
+    @Test("The answer to a request without cookies isn't for one with those that it sets", .capability("HTC-04"))
+    func setCookies() async throws {
+        let loader = SigningLoader(vary: "Cookie")
+        let manager = manager(loader)
+        loader.newCookies.withLock { $0 = "id=1" }
+        for calls in [1, 2, 2] {
+            _ = try await manager.image(for: url)
+            await manager.flush()
+            #expect(loader.inner.calls.count == calls)
+        }
+    }
+
+    @Test("A request's own cookies are credentials, whatever the loader adds", .capability("HTC-04"))
+    func ownCookies() async throws {
+        let loader = SigningLoader(vary: nil)
+        let manager = manager(loader)
+        for (own, calls) in [("user=anna", 1), ("user=anna", 1), ("user=bert", 2)] {
+            loader.newCookies.withLock { $0 = "id=\(calls)" }
+            _ = try await manager.load(ImageRequest(url, headers: ["Cookie": own]))
+            await manager.flush()
+            #expect(loader.inner.calls.count == calls)
         }
     }
 
