@@ -38,7 +38,7 @@ struct TerminalPictureTests {
     @Test("Inside tmux, sixels are short enough for it, and no question is about pictures")
     func limitsOfTmux() throws {
         var generator = SeededRandom(seed: 7)
-        let noise = try MutablePixelBuffer(size: PixelSize(width: 800, height: 600))
+        var noise = try MutablePixelBuffer(size: PixelSize(width: 800, height: 600))
         noise.withUnsafeMutableBytes { bytes in
             for index in bytes.indices {
                 bytes[index] = index % 4 == 3 ? 255 : UInt8.random(in: 0...255, using: &generator)
