@@ -5,7 +5,7 @@ public struct ImageFrame: Sendable, Equatable {
     /// The duration of the frame, from zero to a day; zero for a still image.
     public let duration: Duration
 
-    /// Creates a frame. Each parameter sets the property of the same name; a duration is limited to its range.
+    /// Creates a frame. Each parameter sets the property of the same name. A duration is limited to its range.
     public init(pixels: PixelBuffer, duration: Duration = .zero) {
         self.pixels = pixels
         self.duration = FrameTiming.limited(duration)
