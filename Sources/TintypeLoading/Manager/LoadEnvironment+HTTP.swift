@@ -5,9 +5,11 @@ internal import Logging
 extension LoadEnvironment {
     /// The header fields of a request that can select a response, as they are now.
     func selectingFields(of request: ImageRequest) -> SelectingFields {
-        SelectingFields(
-            loaders.requestHeaders(request.headers, for: request.url), cookies: loaders.cookies(for: request.url),
-            ignoring: configuration.insignificantHeaders, credentials: configuration.credentialHeaders)
+        let isPlain = request.headers.isEmpty && !loaders.addsRequestHeaders
+        return SelectingFields(
+            isPlain ? [:] : loaders.requestHeaders(request.headers, for: request.url),
+            cookies: loaders.cookies(for: request.url), ignoring: configuration.insignificantHeaders,
+            credentials: configuration.credentialHeaders)
     }
 
     /// Returns true if a cached image fits the request: its credentials, and its values of the fields in `Vary`.
@@ -54,11 +56,15 @@ extension LoadEnvironment {
         _ loaded: LoadedData, of request: ImageRequest, with fields: SelectingFields,
         renewing old: StoredResponse? = nil, requestTime: Date, now: Date
     ) -> StoredResponse? {
+        let renewed = loaded.isNotModified ? old : nil
+        // Loaders without HTTP say nothing.
+        guard renewed != nil || !loaded.headers.isEmpty || loaded.statusCode != nil || !fields.credentials.isEmpty
+        else { return nil }
         var fields = fields
         fields.sent = loaded.sentFields.filter { !configuration.insignificantHeaders.contains($0.key) }
         var headers = loaded.headers.byLowercaseName
         headers["last-modified"] = loaded.validators?.lastModified ?? headers["last-modified"]
-        var control = headers["cache-control"] ?? (loaded.isNotModified ? old?.headers["cache-control"] : nil)
+        var control = headers["cache-control"] ?? renewed?.headers["cache-control"]
         // A redirect is a separate response, which isn't stored: the freshness of the target says nothing about the redirect.
         if loaded.isRedirected { control = Self.directives(StoredResponse.redirectDirectives, control) }
         // The loader has signed in, for which the caches know no user.
@@ -66,10 +72,9 @@ extension LoadEnvironment {
             control = Self.directives("private, ", control)
         }
         headers["cache-control"] = control
-        if let old, loaded.isNotModified {
-            return old.renewed(by: headers, request: fields, requestTime: requestTime, responseTime: now)
+        if let renewed {
+            return renewed.renewed(by: headers, request: fields, requestTime: requestTime, responseTime: now)
         }
-        guard !loaded.headers.isEmpty || loaded.statusCode != nil || !fields.credentials.isEmpty else { return nil }
         let status = loaded.isNotModified ? 200 : loaded.statusCode ?? (loaded.headers.isEmpty ? nil : 200)
         return StoredResponse(
             statusCode: status, headers: headers, request: fields, requestTime: requestTime, responseTime: now)
