@@ -68,73 +68,38 @@ struct ScanStream {
     }
 }
 
-/// Runs streams in turns. Each function returns the streams after some groups of lookups, or before a symbol that no entry holds, with the
-/// number of groups that are left and the stream that met it.
+/// Streams that run in turns, for some groups of lookups, or until one meets a symbol that no entry holds.
 ///
-/// Everything is passed and returned by value, and the sizes of tables are checked before the loop. Then no index of 16 bits needs a
-/// check, and states stay in registers.
-enum ScanLoop {
-    struct One { var a: ScanStream, left: Int, stopped: Int? }
-    struct Two { var a: ScanStream, b: ScanStream, left: Int, stopped: Int? }
-    struct Three { var a: ScanStream, b: ScanStream, c: ScanStream, left: Int, stopped: Int? }
+/// The streams are copied to variables, and the sizes of tables are checked before the loop. Then no index of 16 bits needs a check, and
+/// states stay in registers.
+struct ScanLoop {
+    var a: ScanStream, b = ScanStream(), c = ScanStream()
+    /// The number of groups that are left.
+    var left: Int
+    /// The stream that has met such a symbol.
+    var stopped: Int?
 
-    @inline(never)
-    static func run(
-        _ first: ScanStream, groups: Int, _ data: RawSpan, _ entries: Span<UInt64>, _ steps: Span<UInt64>,
+    /// - Parameter count: the number of streams, a constant: each has a loop of its own.
+    @inline(__always)
+    func run(
+        _ count: Int, _ data: RawSpan, _ entries: Span<UInt64>, _ steps: Span<UInt64>,
         _ records: inout MutableRawSpan, isLong: Bool
-    ) -> One {
+    ) -> ScanLoop {
         precondition(entries.count == EntropyTables.size && steps.count == ScanTransitions.size)
         var records = records._mutatingExtracting(...)
-        var (a, left) = (first, groups)
+        var (a, b, c, left) = (a, b, c, left)
         while left > 0 {
             left &-= 1
             guard a.advance(data, entries, steps, &records, isLong: isLong) else {
-                return One(a: a, left: left, stopped: 0)
+                return ScanLoop(a: a, b: b, c: c, left: left, stopped: 0)
+            }
+            guard count < 2 || b.advance(data, entries, steps, &records, isLong: isLong) else {
+                return ScanLoop(a: a, b: b, c: c, left: left, stopped: 1)
+            }
+            guard count < 3 || c.advance(data, entries, steps, &records, isLong: isLong) else {
+                return ScanLoop(a: a, b: b, c: c, left: left, stopped: 2)
             }
         }
-        return One(a: a, left: left, stopped: nil)
-    }
-
-    @inline(never)
-    static func run(
-        _ first: ScanStream, _ second: ScanStream, groups: Int, _ data: RawSpan, _ entries: Span<UInt64>,
-        _ steps: Span<UInt64>, _ records: inout MutableRawSpan, isLong: Bool
-    ) -> Two {
-        precondition(entries.count == EntropyTables.size && steps.count == ScanTransitions.size)
-        var records = records._mutatingExtracting(...)
-        var (a, b, left) = (first, second, groups)
-        while left > 0 {
-            left &-= 1
-            guard a.advance(data, entries, steps, &records, isLong: isLong) else {
-                return Two(a: a, b: b, left: left, stopped: 0)
-            }
-            guard b.advance(data, entries, steps, &records, isLong: isLong) else {
-                return Two(a: a, b: b, left: left, stopped: 1)
-            }
-        }
-        return Two(a: a, b: b, left: left, stopped: nil)
-    }
-
-    @inline(never)
-    static func run(
-        _ first: ScanStream, _ second: ScanStream, _ third: ScanStream, groups: Int, _ data: RawSpan,
-        _ entries: Span<UInt64>, _ steps: Span<UInt64>, _ records: inout MutableRawSpan, isLong: Bool
-    ) -> Three {
-        precondition(entries.count == EntropyTables.size && steps.count == ScanTransitions.size)
-        var records = records._mutatingExtracting(...)
-        var (a, b, c, left) = (first, second, third, groups)
-        while left > 0 {
-            left &-= 1
-            guard a.advance(data, entries, steps, &records, isLong: isLong) else {
-                return Three(a: a, b: b, c: c, left: left, stopped: 0)
-            }
-            guard b.advance(data, entries, steps, &records, isLong: isLong) else {
-                return Three(a: a, b: b, c: c, left: left, stopped: 1)
-            }
-            guard c.advance(data, entries, steps, &records, isLong: isLong) else {
-                return Three(a: a, b: b, c: c, left: left, stopped: 2)
-            }
-        }
-        return Three(a: a, b: b, c: c, left: left, stopped: nil)
+        return ScanLoop(a: a, b: b, c: c, left: left, stopped: nil)
     }
 }

@@ -245,34 +245,25 @@ struct ScanWindow {
     }
 
     /// - Returns: the stream that has met a symbol that no entry holds.
+    @inline(never)
     private static func run(
         _ lanes: inout [ScanLane], _ which: [Int], _ left: inout Int, _ coding: ScanCoding, _ data: RawSpan,
         _ records: inout MutableRawSpan
     ) -> Int? {
         let (entries, steps) = (coding.tables.entries.span, coding.transitions.steps.span)
-        let first = lanes[which[0]].stream
-        if which.count == 1 {
-            let end = ScanLoop.run(first, groups: left, data, entries, steps, &records, isLong: coding.recordSize > 16)
-            lanes[which[0]].stream = end.a
-            left = end.left
-            return end.stopped
+        let isLong = coding.recordSize > 16
+        var loop = ScanLoop(a: lanes[which[0]].stream, left: left)
+        if which.count > 1 { loop.b = lanes[which[1]].stream }
+        if which.count > 2 { loop.c = lanes[which[2]].stream }
+        switch which.count {
+        case 1: loop = loop.run(1, data, entries, steps, &records, isLong: isLong)
+        case 2: loop = loop.run(2, data, entries, steps, &records, isLong: isLong)
+        default: loop = loop.run(3, data, entries, steps, &records, isLong: isLong)
         }
-        let second = lanes[which[1]].stream
-        if which.count == 2 {
-            let end = ScanLoop.run(
-                first, second, groups: left, data, entries, steps, &records, isLong: coding.recordSize > 16)
-            lanes[which[0]].stream = end.a
-            lanes[which[1]].stream = end.b
-            left = end.left
-            return end.stopped
-        }
-        let third = lanes[which[2]].stream
-        let end = ScanLoop.run(
-            first, second, third, groups: left, data, entries, steps, &records, isLong: coding.recordSize > 16)
-        lanes[which[0]].stream = end.a
-        lanes[which[1]].stream = end.b
-        lanes[which[2]].stream = end.c
-        left = end.left
-        return end.stopped
+        lanes[which[0]].stream = loop.a
+        if which.count > 1 { lanes[which[1]].stream = loop.b }
+        if which.count > 2 { lanes[which[2]].stream = loop.c }
+        left = loop.left
+        return loop.stopped
     }
 }
