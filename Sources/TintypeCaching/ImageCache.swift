@@ -138,19 +138,20 @@ public final class ImageCache: Sendable {
     /// end.
     package func removalCount(ofSource source: String) -> RemovalCount { removals.count(ofSource: source) }
 
-    /// Begins a replacement, unless there was a newer one. Loads that started before its end don't store what it replaces.
-    package func beginReplacement(ofSource source: String, by number: Int) -> Bool {
-        removals.beginReplacement(ofSource: source, by: number)
-    }
+    /// Begins to store an image of the program's, which replaces others. Loads that started before its end don't store what it replaces.
+    package func beginReplacement(ofSource source: String) async { await removals.beginReplacement(ofSource: source) }
 
     package func endReplacement(ofSource source: String) { removals.endReplacement(ofSource: source) }
 
-    /// Removes every variant of a source that newer bytes replace, unless there was a newer replacement. It doesn't count as a removal.
-    package func clear(source: String, forReplacement number: Int) async throws(ImageError) {
-        guard beginReplacement(ofSource: source, by: number) else { return }
-        defer { endReplacement(ofSource: source) }
-        memory.removeAll(ofSource: source)
-        _ = try await disk?.removeAll(ofSource: source)
+    /// Removes every variant of a source that newer bytes replace, unless it was replaced by something newer since the load began. It doesn't
+    /// count as a removal.
+    package func clear(
+        source: String, forReplacement number: Int, since count: RemovalCount
+    ) async throws(ImageError) {
+        try await removals.replace(source: source, by: number, since: count) { () throws(ImageError) in
+            memory.removeAll(ofSource: source)
+            _ = try await disk?.removeAll(ofSource: source)
+        }
     }
 
     /// Stores a decoded image in memory, unless its source was removed since the load began. A removal can't come between the check and the

@@ -21,24 +21,33 @@ package struct RemovalCount: Hashable, Sendable {
     package var disk = Layer()
     /// The replacements of images: by the program's, and by newer bytes; `nil` for the images that replace others.
     package var replacements: Layer? = Layer()
-    /// The number of the newest replacement; `nil` for an image of the program's, which only removals prevent.
+    /// The replacements by the program's images, which no load that started before them replaces.
+    private var programsImages: UInt32 = 0
+    /// The number of the newest bytes that replaced others; `nil` for an image of the program's, which only removals prevent.
     package var newest: Int? = 0
-    /// The source of that: many share a count.
+    /// The source of those: many share a count.
     private var newestSource: UInt64 = 0
 
     /// Returns true if an image whose load started at another count may be stored.
     func permitsStore(in layer: KeyPath<RemovalCount, Layer>, since old: RemovalCount) -> Bool {
         self[keyPath: layer].permitsStore(since: old[keyPath: layer])
             && (old.replacements.map { replacements?.permitsStore(since: $0) == true }
-                ?? (old.newest == nil || old.newest == newest))
+                ?? (old.newest == nil || old.newest == newest && old.programsImages == programsImages))
     }
 
-    /// Begins a replacement, unless there was one of the source with a higher number: images have higher numbers that were asked for later.
-    package mutating func beginReplacement(of source: UInt64 = 0, by number: Int) -> Bool {
-        guard number > newest ?? 0 || source != newestSource else { return false }
+    /// Begins a replacement by newer bytes, unless bytes with a higher number have replaced those of the source: bytes have higher numbers
+    /// that were asked for later; or unless the program has stored an image since the load started.
+    package mutating func beginReplacement(of source: UInt64 = 0, by number: Int, since old: RemovalCount) -> Bool {
+        guard number > newest ?? 0 || source != newestSource, programsImages == old.programsImages else { return false }
         (newest, newestSource) = (number, source)
         replacements?.starts &+= 1
         return true
+    }
+
+    /// Begins a replacement by an image of the program's.
+    package mutating func beginReplacement() {
+        programsImages &+= 1
+        replacements?.starts &+= 1
     }
 
     package mutating func endReplacement() { replacements?.ends &+= 1 }
@@ -46,9 +55,9 @@ package struct RemovalCount: Hashable, Sendable {
     /// The count for the stores of newer bytes, which have replaced the old ones under a number; `nil` if a removal, or a newer
     /// replacement, prevents them.
     package func afterReplacement(by number: Int, since old: RemovalCount) -> RemovalCount? {
-        guard newest == number, memory.permitsStore(since: old.memory), disk.permitsStore(since: old.disk) else {
-            return nil
-        }
+        guard newest == number, programsImages == old.programsImages, memory.permitsStore(since: old.memory),
+            disk.permitsStore(since: old.disk)
+        else { return nil }
         var count = self
         count.replacements = nil
         return count
@@ -67,10 +76,12 @@ package struct RemovalCount: Hashable, Sendable {
 /// if that load replaces an older image, neither is cached.
 final class RemovalCounts: Sendable {
     /// The first one is for removals of everything.
-    private let counts = Lock([RemovalCount](repeating: RemovalCount(), count: 16_384))
+    private let counts = Lock([RemovalCount](repeating: RemovalCount(), count: 4_096))
+    /// The ends of the last replacements under way, by their sources.
+    private let replacements = Lock([String: Promise<Void>]())
 
     private static func index(_ source: String?) -> Int { source.map { index(KeyedHash.hash($0)) } ?? 0 }
-    private static func index(_ hash: UInt64) -> Int { Int(1 + hash % 16_383) }
+    private static func index(_ hash: UInt64) -> Int { Int(1 + hash % 4_095) }
 
     func count(ofSource source: String) -> RemovalCount {
         let index = Self.index(source)
@@ -79,9 +90,36 @@ final class RemovalCounts: Sendable {
         return count
     }
 
-    func beginReplacement(ofSource source: String, by number: Int) -> Bool {
-        let hash = KeyedHash.hash(source)
-        return counts.withLock { $0[Self.index(hash)].beginReplacement(of: hash, by: number) }
+    /// Runs `body` when the earlier replacements of a source have ended: one that still removes would remove what a later one stores.
+    private func inTurn(ofSource source: String, _ body: () async throws(ImageError) -> Void) async throws(ImageError) {
+        let end = Promise<Void>()
+        await replacements.withLock { $0.updateValue(end, forKey: source) }?.value
+        defer {
+            replacements.withLock { if $0[source] === end { $0[source] = nil } }
+            end.fulfill(())
+        }
+        try await body()
+    }
+
+    /// Has newer bytes replace those of a source, unless something else has that is newer (``RemovalCount/beginReplacement(of:by:since:)``).
+    /// - Parameter remove: Removes the old images.
+    func replace(
+        source: String, by number: Int, since old: RemovalCount, _ remove: () async throws(ImageError) -> Void
+    ) async throws(ImageError) {
+        try await inTurn(ofSource: source) { () throws(ImageError) in
+            let hash = KeyedHash.hash(source)
+            guard counts.withLock({ $0[Self.index(hash)].beginReplacement(of: hash, by: number, since: old) }) else {
+                return
+            }
+            defer { counts.withLock { $0[Self.index(hash)].endReplacement() } }
+            try await remove()
+        }
+    }
+
+    /// Begins to replace the images of a source by one of the program's.
+    func beginReplacement(ofSource source: String) async {
+        let index = Self.index(source)
+        try? await inTurn(ofSource: source) { counts.withLock { $0[index].beginReplacement() } }
     }
 
     func endReplacement(ofSource source: String) { counts.withLock { $0[Self.index(source)].endReplacement() } }

@@ -71,7 +71,7 @@ extension ImageManager {
         let key = environment.key(for: request)
         let caches = environment.hasOwnOriginals ? [environment.cache, environment.originals] : [environment.cache]
         // Loads under way, and those that start before the end, don't store what is replaced.
-        for cache in caches { while !cache.beginReplacement(ofSource: key.source, by: SharedWorkID.next()) {} }
+        for cache in caches { await cache.beginReplacement(ofSource: key.source) }
         defer { for cache in caches { cache.endReplacement(ofSource: key.source) } }
         let now = environment.configuration.date()
         // Nothing but the request's credentials.

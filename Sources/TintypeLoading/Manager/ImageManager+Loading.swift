@@ -44,12 +44,14 @@ extension ImageManager {
             try environment.check(isAnimated: output.image.isAnimated, of: request)
             var result = ImageResult(image: output.image, source: output.source, url: request.url, key: key)
             result.freshness = output.freshness
-            if request.cache.waitsForStore { result.storeError = try await output.stores.writes.firstError }
+            if request.cache.waitsForStore {
+                result.storeError = try await environment.firstError(of: output.stores.writes)
+            }
             result.metrics = output.metrics(of: trace)
             if let bytes = output.bytes, !bytes.isVariant, bytes.image == nil {
                 (result.data, result.mimeType) = (bytes.data, bytes.entry.mimeType)
             }
-            result.response = output.bytes?.loaded?.response
+            if case .cached = output.freshness {} else { result.response = output.bytes?.loaded?.response }
             environment.endLoad(trace, from: output.source, result.metrics)
             return result
         } catch {

@@ -7,8 +7,8 @@ public import FoundationEssentials
 /// ```
 ///
 /// Equal work is shared: a URL is downloaded once, decoded once for each set of decode options, and transformed once for each transformer,
-/// however many callers ask. Work stops when the last caller loses interest, and has the highest priority of its callers. An image in
-/// memory is returned without suspension.
+/// however many callers ask. Loads with different cache policies, or that look in different caches, each download it. Work stops when the
+/// last caller loses interest, and has the highest priority of its callers. An image in memory is returned without suspension.
 ///
 /// Every method may be called from any task or thread. A load ends exactly once: an image or an ``ImageError``.
 public final class ImageManager: Sendable {

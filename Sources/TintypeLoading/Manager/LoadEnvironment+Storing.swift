@@ -117,6 +117,14 @@ extension LoadEnvironment {
         return write
     }
 
+    /// The first error of some writes, once all have ended. The wait is a job, as ``ImageManager/cancelAll()`` ends it.
+    func firstError(of writes: [Promise<ImageError?>]) async throws(ImageError) -> ImageError? {
+        guard !writes.isEmpty else { return nil }
+        let value = try await shared.work.value(.stores(SharedWorkID.next()), LoadWishes(), .stores(writes))
+        guard case .stores(let error) = value else { throw .cancelled }  // Never: the key says so.
+        return error
+    }
+
     // MARK: Removals beside loads
 
     func removals(ofSource source: String) -> SourceRemovals {
@@ -154,9 +162,11 @@ extension LoadEnvironment {
     ) async -> SourceRemovals? {
         var isClear = true
         // The original goes first, so that variants made from it in the meantime are removed with the rest.
-        for cache in hasOwnOriginals ? [originals, cache] : [cache] {
+        var caches = [(cache, removals.images)]
+        if hasOwnOriginals { caches.insert((originals, removals.originals), at: 0) }
+        for (cache, count) in caches {
             do throws(ImageError) {
-                try await cache.clear(source: source, forReplacement: number)
+                try await cache.clear(source: source, forReplacement: number, since: count)
             } catch {
                 isClear = false
                 configuration.logger.warning(

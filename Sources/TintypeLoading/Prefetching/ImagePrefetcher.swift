@@ -12,9 +12,9 @@ public import FoundationEssentials
 /// ```
 ///
 /// Only a few loads run at a time, with a low priority: a load for the screen starts before all prefetches that wait. A display that asks for
-/// an image that is being prefetched joins the prefetch, which then has its priority; any other load shares the download. A new prefetch leaves earlier
-/// ones as they are. Prefetches go on when the prefetcher is released, unless it is paused; ``cancelAll()`` and ``ImagePrefetch/cancel()`` end
-/// them.
+/// an image that is being prefetched joins the prefetch, which then has its priority; any other load with its cache policy shares the
+/// download. A new prefetch leaves earlier ones as they are. Prefetches go on when the prefetcher is released, unless it is paused;
+/// ``cancelAll()`` and ``ImagePrefetch/cancel()`` end them.
 public final class ImagePrefetcher: Sendable {
     /// The limits of a prefetcher. A change affects loads that start afterwards.
     public struct Configuration: Sendable {

@@ -1,6 +1,6 @@
 internal import FoundationEssentials
 
-/// The identity of a transfer: requests with equal keys share a transfer, even if they use the caches differently.
+/// The identity of a transfer: what is asked of whom. Requests with different keys share none.
 struct DownloadKey: Hashable, Sendable {
     let url: String
     let message: Message

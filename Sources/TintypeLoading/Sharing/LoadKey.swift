@@ -4,6 +4,8 @@
 indirect enum LoadKey: Hashable, Sendable {
     case fetch(FetchKey)
     case image(ImageLoadKey)
+    /// The wait of one caller for the disk.
+    case stores(Int)
 }
 
 /// The value of a job, which its key decides.
@@ -12,6 +14,7 @@ enum LoadValue: Sendable {
     indirect case image(PipelineOutput)
     indirect case data(DataOutput)
     indirect case encoded(EncodedOutput)
+    indirect case stores(ImageError?)
 }
 
 /// The code of a job.
@@ -23,6 +26,7 @@ enum LoadJob: SharedJob {
     case image(ImageLoad)
     case data(DataLoad)
     case encoded(EncodedLoad)
+    case stores([Promise<ImageError?>])
 
     func run(_ job: LoadWork.Job) async throws(ImageError) -> LoadValue {
         switch self {
@@ -30,6 +34,7 @@ enum LoadJob: SharedJob {
         case .image(let load): .image(try await load.run(job))
         case .data(let load): .data(try await load.run(job))
         case .encoded(let load): .encoded(try await load.run(job))
+        case .stores(let writes): .stores(try await writes.firstError)
         }
     }
 

@@ -47,7 +47,7 @@ struct SharedWorkState<Key: Hashable & Sendable>: Hashable, Sendable {
     private(set) var jobs: [ID: Job] = [:]
     private var waiters: [ID: Waiter] = [:]
 
-    var callers: [ID] { waiters.filter(\.value.isCaller).map(\.key) }
+    var callers: [ID] { waiters.filter(\.value.isCaller).map(\.key).sorted() }
     func waiters(of job: ID) -> Set<ID> { jobs[job]?.waiters ?? [] }
     /// The present wishes of a job's waiters; none if it was canceled.
     func wishes(of job: ID) -> LoadWishes {
@@ -136,7 +136,8 @@ struct SharedWorkState<Key: Hashable & Sendable>: Hashable, Sendable {
         if let need = job.need { leave(need, &effects) }
         jobs.change(id) { ($0.need, $0.hasEnded) = (nil, true) }
         if !isKept, table[job.key] == id { table[job.key] = nil }
-        for waiter in job.waiters {
+        // In the order in which they came.
+        for waiter in job.waiters.sorted() {
             if waiters[waiter]?.isCaller == true { leave(waiter, &effects) } else { effects.ended.append(waiter) }
         }
         return true

@@ -29,9 +29,9 @@ struct DataLoad: Sendable {
         metrics.decode = output.time.asPart(of: trace.id)
         metrics.bytes = output.data.count
         return EncodedImage(
-            data: output.data, info: output.info, source: output.bytes.source, freshness: output.freshness,
+            data: output.data, info: output.info, source: output.source, freshness: output.freshness,
             url: request.url, key: key.image, mimeType: output.mimeType, metrics: metrics,
-            storeError: request.cache.waitsForStore ? try await output.stores.writes.firstError : nil,
+            storeError: request.cache.waitsForStore ? try await environment.firstError(of: output.stores.writes) : nil,
             response: output.bytes.entry.response)
     }
 
@@ -54,7 +54,7 @@ struct DataLoad: Sendable {
             return DataOutput(bytes: bytes, encoded: encoded, info: info, time: time)
         }
         var output = result.value
-        output.freshness = result.freshness
+        (output.source, output.freshness) = (result.source, result.freshness)
         return output
     }
 
@@ -75,6 +75,7 @@ struct DataOutput: Sendable {
     /// The bytes that a coder made of the image of a loader that has none.
     var encoded: DiskCacheEntry?
     var info: ImageInfo
+    var source = ImageOrigin.network
     var freshness = Freshness.cached
     /// The time that reading the header took.
     var time: StageTime

@@ -45,7 +45,7 @@ struct EncodedLoad: Sendable {
         return EncodedImage(
             data: output.entry.data, info: output.info, source: output.source, freshness: output.freshness,
             url: request.url, key: key.image, mimeType: format.mimeType, metrics: metrics,
-            storeError: request.cache.waitsForStore ? try await output.writes.firstError : nil,
+            storeError: request.cache.waitsForStore ? try await environment.firstError(of: output.writes) : nil,
             response: output.entry.response)
     }
 

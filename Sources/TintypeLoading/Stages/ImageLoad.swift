@@ -127,7 +127,7 @@ final class ImageLoad: Sendable {
         }
         return PipelineOutput(
             image: image.with(result.bytes.entry.response), bytes: result.bytes,
-            source: result.bytes.source, freshness: result.freshness, decodeTime: result.value.time)
+            source: result.source, freshness: result.freshness, decodeTime: result.value.time)
     }
 
     /// The image of the bytes of the source, if possible the one that the previews have made.

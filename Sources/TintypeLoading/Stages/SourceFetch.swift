@@ -9,6 +9,10 @@ struct FetchedBytes: Sendable {
     var isAnswer = false
     /// True if the source sent other bytes than those that were cached.
     var isNew = false
+    /// The bytes that the caches have, where the source sent others: those may be no image.
+    var outdated: SourceBytes?
+    /// The moment when the fetch ended.
+    let end = ContinuousClock.now
 }
 
 /// A job that gets the bytes of a source, from disk or from its loader, as the policy says. No other code reads an original.
@@ -51,7 +55,8 @@ final class SourceFetch: Sendable {
             let bytes = try await transfer(replacing: cached, job)
             return FetchedBytes(
                 bytes: bytes, freshness: bytes.isNotModified ? .notModified : cached == nil ? .fresh : .updated,
-                isAnswer: true, isNew: cached == nil ? policy.asksSource || key.isReload : !bytes.isNotModified)
+                isAnswer: true, isNew: cached == nil ? policy.asksSource || key.isReload : !bytes.isNotModified,
+                outdated: bytes.isNotModified ? nil : cached)
         } catch {
             // If the source fails, the cached bytes are the result.
             guard let cached, environment.mayUse(cached.entry.response, after: error, of: request) else { throw error }

@@ -20,9 +20,14 @@ struct SourceLoad: Sendable {
     ) {
         (self.environment, self.fetched, self.key, self.trace) = (environment, fetched, key, trace)
         (self.decoding, self.request) = (decoding, request)
-        let (failure, now) = (key.failure(decoding), environment.configuration.now())
-        let hasFailed = environment.shared.failures.withLock { $0.failure(of: failure, at: now) != nil }
-        if hasFailed { self.key.failedDecoding = decoding }
+        let now = environment.configuration.now()
+        let (decodeFailed, hasFailed) = environment.shared.failures.withLock { failures in
+            let decodeFailed = failures.failure(of: key.failure(decoding), at: now) != nil
+            return (decodeFailed, decodeFailed || failures.failure(of: key.failure(), at: now) != nil)
+        }
+        if decodeFailed { self.key.failedDecoding = decoding }
+        // Where nothing has failed, there is nothing that separates it from other loads.
+        self.key.retriesFailed = key.retriesFailed && hasFailed
     }
 
     /// The decoded value of a source.
@@ -30,6 +35,9 @@ struct SourceLoad: Sendable {
         var value: Value
         var bytes: SourceBytes
         var freshness: Freshness
+        var source: ImageOrigin { wasCached ? .disk : bytes.source }
+        /// True for bytes that came before the load began, and that the disk has or is about to have.
+        var wasCached = false
     }
 
     /// Returns the value of the original, or of another variant on disk.
@@ -44,7 +52,7 @@ struct SourceLoad: Sendable {
         isWhole: (Value) -> Bool = { _ in true }, decode: (SourceBytes) async throws(ImageError) -> Value
     ) async throws(ImageError) -> Result<Value> {
         if let substitute = try await substitute() { return substitute }
-        let fetch = SourceFetch(environment, fetched, key: key, trace: trace)
+        let (fetch, start) = (SourceFetch(environment, fetched, key: key, trace: trace), ContinuousClock.now)
         let value = try await job.value(.fetch(key), onUpdate: onUpdate, .fetch(fetch))
         guard case .fetch(let fetched) = value else { throw .cancelled }  // Never: the key stands for a fetch.
         let bytes = fetched.bytes
@@ -53,11 +61,18 @@ struct SourceLoad: Sendable {
             if fetched.isAnswer { environment.shared.failures.withLock { $0.remove(key.failure(decoding)) } }
             if request.storesAnything, fetched.isNew, isWhole(value) { await replaceVariants(with: bytes) }
             if case .stale(.revalidating) = fetched.freshness, !Task.isCancelled { revalidateInBackground() }
-            return Result(value: value, bytes: bytes, freshness: fetched.freshness)
+            guard key.policy == .cacheFirst, key.queriesDisk, environment.originals.disk != nil, fetched.end < start
+            else { return Result(value: value, bytes: bytes, freshness: fetched.freshness) }
+            return Result(value: value, bytes: bytes, freshness: .cached, wasCached: true)
         } catch {
             guard bytes.source == .disk else {
                 environment.remember(error, of: self.fetched.url, as: key.failure(decoding))
-                throw error
+                // What came isn't the image, such as the page of a hotel's network.
+                guard let outdated = fetched.outdated,
+                    environment.mayUse(outdated.entry.response, after: error, of: self.fetched),
+                    let value = try? await decode(outdated)
+                else { throw error }
+                return Result(value: value, bytes: outdated, freshness: .stale(.failed(error)))
             }
             // The source may have better bytes than the disk.
             guard key.queriesDisk, await discardIfUseless(after: error) else { throw error }

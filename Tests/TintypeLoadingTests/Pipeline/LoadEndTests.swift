@@ -63,7 +63,7 @@ struct LoadEndTests {
                 return nil
             },
         ]
-        while manager.memoryImage(for: url) == nil || manager.hasActiveLoads { await Task.yield() }
+        while manager.storeWaits < 3 { await Task.yield() }
         for load in loads { load.cancel() }
         for load in loads { #expect(await load.value?.code == .cancelled) }
         disk.gate.open()

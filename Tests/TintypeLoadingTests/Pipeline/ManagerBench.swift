@@ -62,9 +62,13 @@ extension ImageManager {
             case .image(let key) where key.product == .image: sum.0 += entry.value
             case .image: sum.1 += entry.value
             case .fetch: sum.2 += entry.value
+            case .stores: break
             }
         }
     }
+
+    /// The number of callers that wait for the disk.
+    var storeWaits: Int { shared.work.waiting.keys.count { if case .stores = $0 { true } else { false } } }
 
     /// The number of failures that are remembered.
     var failureCount: Int { shared.failures.withLock { $0.count } }

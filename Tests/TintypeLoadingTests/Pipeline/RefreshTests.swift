@@ -64,6 +64,40 @@ struct RefreshTests {
         #expect(error.code == code)
     }
 
+    @Test(
+        "A refresh that brings no image leaves the cached one, and the result says why",
+        .capability("MGR-20", "3.3"), arguments: [CachePolicy.revalidate, .http])
+    func pageInsteadOfImage(policy: CachePolicy) async throws {
+        let key = ImageKey(source: "test:a")
+        func make() -> ManagerBench {
+            let bench = ManagerBench { _ in .success(LoadedData(data: Data("<html>".utf8), url: url)) }
+            var entry = DiskCacheEntry(data: Data("DOT 3".utf8), created: Date())
+            entry.response = StoredResponse(
+                statusCode: 200, headers: ["cache-control": "max-age=0"], request: SelectingFields([:]),
+                requestTime: .distantPast, responseTime: .distantPast)
+            bench.cache.change { [entry] in $0.disk[key] = entry }
+            return bench
+        }
+        let request = ImageRequest(url, cachePolicy: policy)
+        func isStale(_ freshness: Freshness) -> Bool {
+            if case .stale(.failed(let error)) = freshness { error.code == .unknownFormat } else { false }
+        }
+        var bench = make()
+        let task = bench.manager.task(for: request)
+        var previews = 0
+        for await event in task.events { if case .preview = event { previews += 1 } }
+        let result = try await task.result.get()
+        #expect(result.image.size.width == 3 && result.source == .disk && isStale(result.freshness))
+        #expect(previews == (policy == .revalidate ? 1 : 0))
+        #expect(bench.cache.now.disk[key]?.data == Data("DOT 3".utf8))
+        bench = make()
+        let data = try await bench.manager.data(for: request)
+        #expect(data.data == Data("DOT 3".utf8) && isStale(data.freshness))
+        bench = make()
+        let encoded = try await bench.manager.encoded(for: request, as: .dot)
+        #expect(isStale(encoded.freshness))
+    }
+
     @Test("A refresh that brings nothing new renews the cached image", .capability("MGR-20", "ERR-03", "OPT-03"))
     func notModified() async throws {
         let bench = ManagerBench { _ in

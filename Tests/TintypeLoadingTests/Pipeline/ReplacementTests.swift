@@ -11,14 +11,21 @@ import TintypeTesting
 private let url = URL(string: "test:a")!
 private let key = ImageKey(source: "test:a")
 
-/// A disk cache whose list of variants waits until a gate opens.
+/// A disk cache whose list of variants waits until a gate opens, as do some removals and reads.
 private final class ListingDisk: DiskCaching {
     let gate = AsyncGate()
     let isListing = AsyncGate()
+    let removals = Lock([(began: AsyncGate, gate: AsyncGate)]())
+    let reads = Lock([(began: AsyncGate, gate: AsyncGate)]())
     private let disk = PlainDisk()
 
     func entry(forKey key: ImageKey, priority: WorkPriority) async -> DiskCacheEntry? {
-        await disk.entry(forKey: key, priority: priority)
+        let entry = await disk.entry(forKey: key, priority: priority)
+        if let read = reads.withLock({ $0.popLast() }) {
+            read.began.open()
+            await read.gate.wait()
+        }
+        return entry
     }
     func contains(_ key: ImageKey) async -> Bool { await disk.contains(key) }
     func store(
@@ -30,7 +37,13 @@ private final class ListingDisk: DiskCaching {
         return []
     }
     func remove(_ key: ImageKey) async throws(ImageError) -> Bool { await disk.remove(key) }
-    func removeAll(ofSource source: String) async throws(ImageError) -> Int { await disk.removeAll(ofSource: source) }
+    func removeAll(ofSource source: String) async throws(ImageError) -> Int {
+        if let removal = removals.withLock({ $0.popLast() }) {
+            removal.began.open()
+            await removal.gate.wait()
+        }
+        return await disk.removeAll(ofSource: source)
+    }
     func removeAll() async throws(ImageError) { await disk.removeAll() }
     func removeExpired() async throws(ImageError) -> CacheUsage { CacheUsage() }
     func usage() async -> CacheUsage { await disk.usage() }
@@ -84,6 +97,51 @@ struct ReplacementTests {
         await bench.manager.flush()
         #expect(bench.cache.now.disk[key]?.data == Data("DOT 5".utf8))
         #expect(bench.manager.memoryImage(for: url)?.size.width == 5)
+    }
+
+    @Test(
+        "A refresh that still removes what it replaces removes nothing that is stored meanwhile", .capability("OPT-03"))
+    func slowRemoval() async throws {
+        let (disk, loader) = (ListingDisk(), GatedLoader())
+        disk.gate.open()
+        let manager = ManagerBench(answer: nil).manager.copy(
+            cache: ImageCache(memory: MemoryCache(), disk: disk), loader: loader)
+        try await manager.store(solidImage(3, 3), data: Data("DOT 3".utf8), for: url)
+        let (began, gate) = (AsyncGate(), AsyncGate())
+        disk.removals.withLock { $0 = [(began, gate)] }
+        let refreshes = [request(.reload), request(.reload)].map { manager.task(for: $0) }
+        await loader.arrival(of: 2)
+        loader.answer(0, with: .success(.dot(size: 8)))
+        await began.wait()
+        loader.answer(1, with: .success(.dot(size: 9)))
+        let store = Task { try await manager.store(solidImage(5, 5), data: Data("DOT 5".utf8), for: url) }
+        gate.open()
+        for refresh in refreshes { _ = try await refresh.image }
+        try await store.value
+        await manager.flush()
+        #expect(manager.memoryImage(for: url)?.size.width == 5)
+        #expect(await disk.entry(forKey: key)?.data == Data("DOT 5".utf8))
+    }
+
+    @Test("What the program stores while a refresh reads the disk stays", .capability("CST-01"))
+    func storeBeforeTransfer() async throws {
+        let (disk, loader) = (ListingDisk(), GatedLoader())
+        disk.gate.open()
+        let manager = ManagerBench(answer: nil).manager.copy(
+            cache: ImageCache(memory: MemoryCache(), disk: disk), loader: loader)
+        try await manager.store(solidImage(3, 3), data: Data("DOT 3".utf8), for: url)
+        let (began, gate) = (AsyncGate(), AsyncGate())
+        disk.reads.withLock { $0 = [(began, gate)] }
+        let refresh = manager.task(for: request(.revalidate))
+        await began.wait()
+        try await manager.store(solidImage(5, 5), data: Data("DOT 5".utf8), for: url)
+        gate.open()
+        await loader.arrival(of: 1)
+        loader.answer(0, with: .success(.dot(size: 9)))
+        #expect(try await refresh.image.size.width == 9)
+        await manager.flush()
+        #expect(manager.memoryImage(for: url)?.size.width == 5)
+        #expect(await disk.entry(forKey: key)?.data == Data("DOT 5".utf8))
     }
 
     @Test("A load that ends while the program stores an image stores nothing over it", .capability("CST-01"))

@@ -26,18 +26,53 @@ struct SharingTests {
             ImageRequest(url), request { $0.cache.store = .memory }, request { $0.cache.store = [] },
             request { $0.thumbnailSize = PixelSize(width: 2, height: 2) },
             request { $0.thumbnailSize = PixelSize(width: 3, height: 3) },
+            request { $0.retriesFailed = true },
         ]
         let tasks = requests.map { bench.manager.task(for: $0) }
         let data = Task { try await bench.manager.data(for: url) }
         await bench.loader.arrival(of: 1)
         // Those that differ in `storeTo` alone are one load.
-        while bench.manager.waiting.images < 5 || bench.manager.waiting.fetches < 4 { await Task.yield() }
+        while bench.manager.waiting.images < 6 || bench.manager.waiting.fetches < 5 { await Task.yield() }
         bench.loader.answer(0, with: .success(.dot()))
         for (task, request) in zip(tasks, requests) {
             #expect(try await task.image.size.width == (request.thumbnailSize?.width ?? 8))
         }
         #expect(try await data.value.data == Data("DOT 8".utf8))
         #expect(bench.loader.calls.count == 1)
+    }
+
+    @Test(
+        "A load that begins while the bytes of an earlier one are written has them from the disk",
+        .capability("MGR-02", "MGR-15", "OBS-05"))
+    func loadDuringWrite() async throws {
+        let (disk, bench) = (GatedDisk(), ManagerBench())
+        let manager = bench.manager.copy(cache: ImageCache(memory: MemoryCache(), disk: disk))
+        let first = try await manager.load(ImageRequest(url))
+        #expect(first.source == .network)
+        manager.cache.memory.removeAll()
+        let second = try await manager.load(ImageRequest(url))
+        #expect(second.source == .disk && second.response == nil)
+        if case .cached = second.freshness {} else { Issue.record("the source wasn't asked for this load") }
+        manager.cache.memory.removeAll()
+        #expect(try await manager.data(for: url).source == .disk)
+        #expect(bench.loader.calls.count == 1)
+        disk.gate.open()
+        await manager.flush()
+    }
+
+    @Test("A load that waits for its store is active, and ends with all others", .capability("MGR-35", "MGR-36"))
+    func cancelWaitForStore() async throws {
+        let disk = GatedDisk()
+        let manager = ManagerBench().manager.copy(cache: ImageCache(memory: MemoryCache(), disk: disk))
+        let task = manager.task(for: request { $0.cache.waitsForStore = true })
+        while manager.storeWaits == 0 { await Task.yield() }
+        #expect(manager.hasActiveLoads)
+        manager.cancelAll()
+        let error = await #expect(throws: ImageError.self) { try await task.image }
+        #expect(error?.isCancellation == true)
+        #expect(!manager.hasActiveLoads)
+        disk.gate.open()
+        await manager.flush()
     }
 
     @Test("A hundred sizes of one URL share one transfer", .capability("DLR-11"))

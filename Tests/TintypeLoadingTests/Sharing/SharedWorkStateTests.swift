@@ -82,4 +82,14 @@ struct SharedWorkStateTests {
         let failing = Self.scenarios.first { Model.explore($0.scenario, without: rule).failure != nil }
         #expect(failing != nil, "nothing fails without \(rule)")
     }
+
+    @Test("Callers of one job get its result in the order in which they came", .capability("AFD-04"))
+    func order() {
+        var state = SharedWorkState<String>()
+        var effects = SharedWorkState<String>.Effects()
+        for id in 1...50 { _ = state.join("a", as: id, LoadWishes(), by: nil, &effects) }
+        #expect(state.callers == Array(1...50))
+        #expect(state.finish(1, stored: [], isKept: false, &effects))
+        #expect(effects.ended.map(\.self) == Array(1...50))
+    }
 }

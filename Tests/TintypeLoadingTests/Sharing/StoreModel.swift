@@ -25,6 +25,8 @@ struct StoreModel: ExploredModel {
         case replacesOnce
         /// They do so only if none were replaced that were asked for later.
         case newestReplaces
+        /// One waits until the others have removed what they replace.
+        case replacesInTurn
         /// They are stored only if nothing was removed since they were asked for.
         case replacesOnlyIfCurrent
         /// Their stores know that they replaced the old ones.
@@ -136,8 +138,10 @@ struct StoreModel: ExploredModel {
 
     /// True for a job that waits until another one has replaced the old pictures.
     private func isHeldUp(_ job: Job, _ rules: Set<Rule>) -> Bool {
-        guard job.step == .replace, rules.contains(.replacesOnce), let picture = job.picture else { return false }
-        return bodies[picture]?.replacement == .running
+        guard job.step == .replace, let picture = job.picture else { return false }
+        return bodies.contains { number, body in
+            body.replacement == .running && rules.contains(number == picture ? .replacesOnce : .replacesInTurn)
+        }
     }
 
     private mutating func begin(_ index: Int, _ scenario: Scenario, _ rules: Set<Rule>) {
@@ -203,7 +207,8 @@ struct StoreModel: ExploredModel {
             guard bodies[picture]?.replacement != .done || !rules.contains(.replacesOnce) else {
                 return go(to: .store, in: &self)
             }
-            guard count.beginReplacement(by: picture) || !rules.contains(.newestReplaces) else {
+            let removals = bodies[picture]?.removals ?? count
+            guard count.beginReplacement(by: picture, since: removals) || !rules.contains(.newestReplaces) else {
                 bodies[picture]?.replacement = .done
                 return go(to: .store, in: &self)
             }
@@ -349,7 +354,7 @@ struct StoreModel: ExploredModel {
         {
             return "a picture that was replaced is back"
         }
-        if removers.isEmpty, refreshed.count < 2 || Set(refreshed).count == 1, !pictures.isEmpty, disk == nil {
+        if removers.isEmpty, !pictures.isEmpty, disk == nil {
             return "the original is lost"
         }
         let sizes = Set(scenario.callers.map(\.size))

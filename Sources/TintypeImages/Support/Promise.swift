@@ -1,5 +1,5 @@
-/// A value that is set once, and that any number of callers can await. Copies share it.
-struct Promise<Value: Sendable>: Sendable {
+/// A value that is set once, and that any number of callers can await.
+package final class Promise<Value: Sendable>: Sendable {
     private struct State {
         var value: Value?
         var waiting: [@Sendable (Value) -> Void] = []
@@ -7,8 +7,10 @@ struct Promise<Value: Sendable>: Sendable {
 
     private let state = Lock(State())
 
+    package init() {}
+
     /// Sets the value, unless it has been set.
-    func fulfill(_ value: Value) {
+    package func fulfill(_ value: Value) {
         let waiting = state.withLock { state in
             if state.value == nil { state.value = value }
             defer { state.waiting = [] }
@@ -17,7 +19,7 @@ struct Promise<Value: Sendable>: Sendable {
         for receive in waiting { receive(value) }
     }
 
-    var value: Value {
+    package var value: Value {
         get async {
             await withCheckedContinuation { continuation in
                 whenFulfilled { continuation.resume(returning: $0) }
@@ -26,7 +28,7 @@ struct Promise<Value: Sendable>: Sendable {
     }
 
     /// The value; `nil` if the calling task is canceled before there is one.
-    var valueUnlessCanceled: Value? {
+    package var valueUnlessCanceled: Value? {
         get async {
             let first = Promise<Value?>()
             whenFulfilled { first.fulfill($0) }
