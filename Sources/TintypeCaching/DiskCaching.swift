@@ -3,10 +3,12 @@ public import FoundationEssentials
 /// A cache of encoded images on disk, or anywhere that outlives the process.
 ///
 /// Readers see an entry either whole or not at all, in this process and in any other. The methods do their work on threads of
-/// their own, so none blocks the caller's executor.
+/// their own, so none blocks the caller's executor. They do it even in a canceled task. Only the read of an entry may end early, since a
+/// canceled load doesn't use it.
 public protocol DiskCaching: Sendable {
-    /// Returns the entry under a key, which counts as used; `nil` if there is none, or if it was damaged (and is discarded). Reads it
-    /// before less urgent entries. The priority may change while the read waits.
+    /// Returns the entry under a key, which counts as used; `nil` if there is none, if it was damaged (and is discarded), or if the
+    /// calling task is canceled while it would have to wait. Reads it before less urgent entries. The priority may change while the read
+    /// waits.
     /// - Parameters:
     ///   - key: the key.
     ///   - priority: the priority among waiting reads.

@@ -63,11 +63,11 @@ public final class TieredDiskCache: DiskCaching {
     }
 
     public func path(forKey key: ImageKey) async -> String? {
-        await firstHit(policies.query) { await $0.path(forKey: key) }?.value
+        await uncanceledHit(policies.query) { await $0.path(forKey: key) }
     }
 
     public func contains(_ key: ImageKey) async -> Bool {
-        await firstHit(policies.contains) { await $0.contains(key) ? true : nil } != nil
+        await uncanceledHit(policies.contains) { await $0.contains(key) ? true : nil } != nil
     }
 
     public func variants(ofSource source: String) async -> [ImageVariant] {
@@ -80,6 +80,13 @@ public final class TieredDiskCache: DiskCaching {
         var usage = CacheUsage()
         for cache in caches { usage += await cache.usage() }
         return usage
+    }
+
+    /// Returns the first hit, even if the calling task is canceled.
+    private func uncanceledHit<Value: Sendable>(
+        _ policy: Policy, _ find: @escaping @Sendable (any DiskCaching) async -> Value?
+    ) async -> Value? {
+        await Task.immediate { await firstHit(policy, find)?.value }.value
     }
 
     /// Returns the first hit, and the caches of higher priority than the cache that has it.

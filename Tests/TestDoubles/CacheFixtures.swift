@@ -23,6 +23,16 @@ final class WallClock: Sendable {
     var elapsed: Duration { .seconds(date.timeIntervalSince1970) }
 }
 
+/// Runs a body in a task that is canceled from the start.
+@discardableResult
+func inCanceledTask<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value {
+    let task = Task {
+        withUnsafeCurrentTask { $0?.cancel() }
+        return try await body()
+    }
+    return try await task.value
+}
+
 extension DiskCache {
     /// A cache in a temporary directory, without regard to the free space of the machine that runs the tests.
     static func temporary(

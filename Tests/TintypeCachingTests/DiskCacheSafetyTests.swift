@@ -262,19 +262,28 @@ struct DiskCacheSafetyTests: DiskCacheSuite {
     func cancelledRemoval() async throws {
         let cache = DiskCache.temporary(path)
         try await fill(cache, 0..<20)
-        func cancelled(_ body: @escaping @Sendable () async throws -> Void) async throws {
-            let task = Task {
-                withUnsafeCurrentTask { $0?.cancel() }
-                try await body()
-            }
-            try await task.value
-        }
-        try await cancelled { try await cache.remove("1") }
-        try await cancelled { try await cache.removeAll(ofSource: "2") }
+        try await inCanceledTask { try await cache.remove("1") }
+        try await inCanceledTask { try await cache.removeAll(ofSource: "2") }
         #expect(await cache.usage().entries == 18)
-        try await cancelled { try await cache.removeAll() }
+        try await inCanceledTask { try await cache.removeAll() }
         #expect(try DiskCacheTests.payloadFiles(path).isEmpty)
         #expect(await cache.usage() == CacheUsage())
+    }
+
+    @Test("A canceled task stores, sweeps, and learns what is there, also with a codec", arguments: [true, false])
+    func canceledStoreAndQuestions(hasCodec: Bool) async throws {
+        let codec = PayloadCodec(identifier: "same", encode: { $0 }, decode: { $0 })
+        let cache = DiskCache(.init(directory: path, minimumFreeSpace: 0, payloadCodec: hasCodec ? codec : nil))
+        try await inCanceledTask {
+            try await cache.put(someBytes(20), "a")
+            #expect(await cache.contains("a"))
+            #expect(await cache.path(forKey: "a") != nil)
+            #expect(await cache.variants(ofSource: "a") == [.original])
+            #expect(await cache.usage().entries == 1)
+            #expect(await cache.entries().count == 1)
+            #expect(try await cache.removeExpired() == CacheUsage())
+        }
+        #expect(await cache.entry(forKey: "a")?.data == someBytes(20))
     }
 
     @Test("Clearing removes what a codec is at work on")

@@ -210,6 +210,16 @@ struct RemoteImageCacheTests {
         store.gate.update { $0 = true }
     }
 
+    @Test("A canceled task stores, removes, and learns what is there")
+    func canceledTask() async throws {
+        try await inCanceledTask { [cache, entry, key] in
+            await cache.store(entry, forKey: key) { true }
+            #expect(await cache.contains(key))
+            #expect(try await cache.remove(key))
+            #expect(await !cache.contains(key))
+        }
+    }
+
     @Test("No wrong bytes are ever taken for the image", arguments: [UInt64.random(in: 0 ... .max), 1])
     func wrongBytes(seed: UInt64) async throws {
         print("remote cache, wrong bytes: seed \(seed)")

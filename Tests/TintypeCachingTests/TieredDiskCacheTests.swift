@@ -162,6 +162,14 @@ struct TieredDiskCacheTests {
         try await waiting.wasCancelled.wait { $0 }
     }
 
+    @Test("In a canceled task, the caches are asked for an entry all the same", arguments: [true, false])
+    func canceledContains(isConcurrent: Bool) async throws {
+        put(1, low)
+        let caches = TieredDiskCache([low, high], contains: isConcurrent ? .concurrent : .serial)
+        let isThere = try await inCanceledTask { await caches.contains("a") }
+        #expect(isThere)
+    }
+
     @Test(
         "With a single cache every policy comes to the same", .capability("CMG-04"),
         arguments: TieredDiskCache.Policy.allCases)

@@ -73,12 +73,12 @@ public final class DiskCache: DiskCaching {
 
     public func entry(forKey key: ImageKey, priority: WorkPriority) async -> DiskCacheEntry? {
         var lookup = DiskLookup.unknown
-        if let entry = order.entry(forKey: key), entry.expires.map({ $0.cacheTime > store.time }) ?? true {
+        if let entry = waitingEntry(forKey: key) {
             lookup = .found(entry)
         } else {
             lookup = store.lookUp(key, atOnce: DiskStore.largestReadAtOnce)
             if case .unknown = lookup {
-                let read = try? await perform(on: reads, priority: priority) { store in store.lookUp(key, atOnce: nil) }
+                let read = await readUnlessCanceled(priority) { store in store.lookUp(key, atOnce: nil) }
                 lookup = read ?? .unknown
             }
         }
@@ -92,7 +92,15 @@ public final class DiskCache: DiskCaching {
         }
         store.counters.withLock { $0.misses += 1 }
         guard store.searchPlaces.withLock({ !$0.isEmpty }) else { return nil }
-        return try? await perform(on: reads, priority: priority) { store in store.searchedEntry(forKey: key) }
+        return await readUnlessCanceled(priority) { store in store.searchedEntry(forKey: key) } ?? nil
+    }
+
+    /// The entry of a store that is not on disk yet.
+    private func waitingEntry(forKey key: ImageKey) -> DiskCacheEntry? {
+        guard let entry = order.entry(forKey: key), entry.expires.map({ $0.cacheTime > store.time }) ?? true else {
+            return nil
+        }
+        return entry
     }
 
     /// Removes a file that a read found to be damaged or expired, after the operations on its source that have begun.
@@ -101,7 +109,7 @@ public final class DiskCache: DiskCaching {
     }
 
     public func contains(_ key: ImageKey) async -> Bool {
-        if order.entry(forKey: key) != nil { return true }
+        if waitingEntry(forKey: key) != nil { return true }
         if case .none = store.lookUp(key, atOnce: 0) { return false }
         return (try? await perform(on: reads) { store in store.validName(forKey: key) != nil }) ?? false
     }
@@ -113,9 +121,7 @@ public final class DiskCache: DiskCaching {
         defer { order.end(ticket) }
         var entry = entry
         if store.payloadCodec != nil {
-            entry = try await WorkQueue.processing.perform { [store, entry] _ throws(ImageError) in
-                try store.encoded(entry)
-            }
+            entry = try await perform(on: .processing) { [entry] store throws(ImageError) in try store.encoded(entry) }
         }
         guard await order.turn(of: ticket) else { return }
         try await perform(on: writes) { [entry] store throws(ImageError) in try store.store(entry, forKey: key) }
@@ -141,7 +147,7 @@ public final class DiskCache: DiskCaching {
     public func removeAll() async throws(ImageError) {
         order.cancel { _ in true }
         try await inOrder(nil) { store throws(ImageError) in try store.removeAll() }
-        while try await uncancelled(on: upkeep, { store in store.emptyTrash() }) {}
+        while try await perform(on: upkeep, { store in store.emptyTrash() }) {}
     }
 
     /// Removes entries that have expired, and those that exceed limits that were lowered, and looks for files that a crash left behind.
@@ -185,33 +191,33 @@ public final class DiskCache: DiskCaching {
 
     typealias Work<Result> = @Sendable (DiskStore) throws(ImageError) -> Result
 
+    /// Runs work to its end, even if the calling task is canceled: a question that isn't answered would look like a missing entry.
     func perform<Result: Sendable>(
         on queue: WorkQueue, priority: WorkPriority? = nil, _ body: @escaping Work<Result>
     ) async throws(ImageError) -> Result {
-        try await queue.perform(priority: priority) { [store] _ throws(ImageError) in try body(store) }
+        let task = Task.immediateDetached { [store] in
+            await Swift.Result { () async throws(ImageError) in
+                try await queue.perform(priority: priority) { _ throws(ImageError) in try body(store) }
+            }
+        }
+        return try await task.value.get()
     }
 
-    /// Runs work on the files of a source, or on all files for `nil`, after what was asked for before, even if the calling task is
-    /// canceled.
+    /// Reads for a load, which doesn't wait for a slow disk once it is canceled; `nil` then.
+    private func readUnlessCanceled<Result: Sendable>(
+        _ priority: WorkPriority, _ body: @escaping @Sendable (DiskStore) -> Result
+    ) async -> Result? {
+        try? await reads.perform(priority: priority) { [store] _ in body(store) }
+    }
+
+    /// Runs work on the files of a source, or on all files for `nil`, after what was asked for before.
     func inOrder<Result: Sendable>(
         _ name: EntryName?, _ body: @escaping Work<Result>
     ) async throws(ImageError) -> Result {
         let ticket = order.begin(name)
         defer { order.end(ticket) }
         _ = await order.turn(of: ticket)
-        return try await uncancelled(on: writes, body)
-    }
-
-    /// Runs work to its end, even if the calling task is canceled.
-    private func uncancelled<Result: Sendable>(
-        on queue: WorkQueue, _ body: @escaping Work<Result>
-    ) async throws(ImageError) -> Result {
-        let task = Task.immediateDetached { [store] in
-            await Swift.Result { () async throws(ImageError) in
-                try await queue.perform { _ throws(ImageError) in try body(store) }
-            }
-        }
-        return try await task.value.get()
+        return try await perform(on: writes, body)
     }
 
     /// Waits for the stores and removals that began before, and for the removals of what reads found to be damaged.
@@ -222,7 +228,7 @@ public final class DiskCache: DiskCaching {
     /// Waits until everything that was asked for before is done, even if the calling task is canceled.
     public func flush() async {
         await drain()
-        _ = try? await uncancelled(on: upkeep) { store in
+        _ = try? await perform(on: upkeep) { store in
             store.checkDirectory()
             if let directory = store.preparedDirectory { store.evict(in: directory) }
             store.saveSizes()
@@ -264,7 +270,7 @@ public final class DiskCache: DiskCaching {
     public func close() async {
         await background.withLock { $0.maintenance }?.value
         await flush()
-        _ = try? await uncancelled(on: upkeep) { store in
+        _ = try? await perform(on: upkeep) { store in
             if let open = store.directory.withLock({ $0 }) { store.forget(open) }
         }
     }

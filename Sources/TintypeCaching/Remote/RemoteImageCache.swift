@@ -113,7 +113,7 @@ public final class RemoteImageCache: DiskCaching {
             Self.isShareable(entry, key), isCurrent()
         else { return }
         let name = EntryName(key).text
-        let isStored: Void? = await answer { [remote] in
+        let isStored: Void? = await uncanceledAnswer { [remote] in
             var failure: (any Error)?
             do { try await remote.put(data, as: name) } catch { failure = error }
             // In a task of its own, which the deadline doesn't cancel. A put that failed may have taken place.
@@ -125,7 +125,9 @@ public final class RemoteImageCache: DiskCaching {
 
     /// Returns true if there is a valid entry. It takes as long as reading it.
     /// - Parameter key: the key.
-    public func contains(_ key: ImageKey) async -> Bool { await entry(forKey: key) != nil }
+    public func contains(_ key: ImageKey) async -> Bool {
+        await Task.immediate { await entry(forKey: key) != nil }.value
+    }
 
     /// Removes an entry.
     /// - Parameter key: the key.
@@ -149,7 +151,7 @@ public final class RemoteImageCache: DiskCaching {
     private func remove(
         _ source: String, _ body: @escaping @Sendable (any RemoteCaching) async throws -> Void
     ) async throws(ImageError) {
-        guard await answer({ [remote] in try await body(remote) }) == nil else { return }
+        guard await uncanceledAnswer({ [remote] in try await body(remote) }) == nil else { return }
         throw ImageError(
             .cacheWriteFailed, stage: .cache, source: source, reason: "the remote cache didn't confirm the removal")
     }
@@ -163,6 +165,13 @@ public final class RemoteImageCache: DiskCaching {
 
     /// Returns zeros: the store doesn't tell how full it is.
     public func usage() async -> CacheUsage { CacheUsage() }
+
+    /// Returns the result of an operation that the deadline ends, and no cancellation.
+    private func uncanceledAnswer<Value: Sendable>(
+        _ operation: @escaping @Sendable () async throws -> Value
+    ) async -> Value? {
+        await Task.immediate { await answer(operation) }.value
+    }
 
     /// Returns the result of an operation; `nil` if it fails or takes too long, or too many others are unanswered.
     private func answer<Value: Sendable>(_ operation: @escaping @Sendable () async throws -> Value) async -> Value? {

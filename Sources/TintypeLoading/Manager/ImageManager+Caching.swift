@@ -53,7 +53,7 @@ extension ImageManager {
     /// others on disk, and files may change.
     ///
     /// A load that is under way stores nothing over it. Thumbnails and transformed images that were made of another original stay until
-    /// ``removeAll(of:)-(ImageRequest)`` removes them.
+    /// ``removeAll(of:)-(ImageRequest)`` removes them. The image is stored even if the calling task is canceled.
     ///
     /// ```swift
     /// try await manager.store(image, data: data, for: ImageRequest(url))
@@ -91,8 +91,14 @@ extension ImageManager {
         guard layers.contains(.disk), cache.disk != nil, !environment.loaders.isLocal(request.url),
             environment.cachesOnDisk, isOriginal || request.cache.storesVariant
         else { return }
-        var entry = try await environment.encodedEntry(
-            image, as: data, options: request.cache.encoding, priority: WorkPriority(request.priority))
+        // In a task of its own: if a cancellation ended it, the disk would keep the image that memory has lost.
+        let encoding = Task.immediate {
+            await Result { () async throws(ImageError) in
+                try await environment.encodedEntry(
+                    image, as: data, options: request.cache.encoding, priority: WorkPriority(request.priority))
+            }
+        }
+        var entry = try await encoding.value.get()
         if isOriginal, data != nil { entry.imageProperties = nil }
         entry.response = response
         entry.limit(to: request.cache.lifetime)

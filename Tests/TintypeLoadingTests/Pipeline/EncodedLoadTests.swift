@@ -294,6 +294,21 @@ struct EncodedLoadTests {
         #expect(try await manager.encoded(for: thumbnail(5), as: .dot).data == Data("DOT 2".utf8))
     }
 
+    @Test("A canceled task removes the bytes with their image, and stores another image in memory and on disk")
+    func canceledRemovalAndStore() async throws {
+        let folder = try TemporaryDirectory()
+        let cache = try ImageCache(disk: .init(directory: folder.path + "/cache"))
+        let manager = ImageManager(
+            cache: cache, loader: GatedLoader { .success(.dot($0.absoluteString)) }, coders: ImageCoders([DotCoder()]))
+        let request = thumbnail()
+        let key = try await manager.encoded(for: request, as: .dot).key
+        try await inCanceledTask { try await manager.removeCachedImage(for: request) }
+        #expect(await cache.contains(key) == [])
+        let image = try solidImage(3, 3).with { $0.format = .dot }
+        try await inCanceledTask { try await manager.store(image, for: ImageRequest(url)) }
+        #expect(await cache.disk?.entry(forKey: manager.key(for: url))?.data == Data("DOT 3".utf8))
+    }
+
     @Test("An image that takes the place of another is on disk, also if the other was encoded")
     func storedAfterEncoded() async throws {
         let folder = try TemporaryDirectory()
