@@ -49,6 +49,50 @@ struct DiskCacheSearchPathTests {
         #expect(await cache.entry(forKey: "a") == nil)
     }
 
+    @Test(
+        "An entry that ended isn't found in a search path, but one of any age is; statistics count both",
+        .capability("CPA-06", "3.13"))
+    func endedEntry() async throws {
+        let clock = WallClock()
+        let other = DiskCache.temporary(old, clock: clock)
+        var entry = DiskCacheEntry(data: someBytes(10), created: clock.date)
+        try await other.store(entry, forKey: "old")
+        entry.expires = clock.date + 50
+        try await other.store(entry, forKey: "ended")
+        await other.close()
+        let cache = DiskCache.temporary(path, maximumAge: .seconds(10), clock: clock)
+        cache.searchPaths = [old]
+        clock.advance(.seconds(49))
+        #expect(await cache.entry(forKey: "ended") != nil)
+        clock.advance(.seconds(1))
+        #expect(await cache.entry(forKey: "ended") == nil)
+        #expect(await cache.entry(forKey: "old") != nil)
+        #expect(cache.statistics.hits == 2 && cache.statistics.misses == 1)
+    }
+
+    @Test("A search path is read with the codec that wrote it, and with no other", .capability("CPA-06", "3.18"))
+    func codec() async throws {
+        func makeCache(_ path: String, _ identifier: String?) -> DiskCache {
+            let codec = identifier.map { identifier in
+                PayloadCodec(
+                    identifier: identifier, encode: { Data($0.map { ~$0 }) }, decode: { Data($0.map { ~$0 }) })
+            }
+            return DiskCache(.init(directory: path, minimumFreeSpace: 0, payloadCodec: codec))
+        }
+        let codecs = ["one", "other", nil]
+        for writer in codecs {
+            let place = "\(old)-\(writer ?? "")"
+            let shipped = makeCache(place, writer)
+            try await shipped.put(someBytes(10), "a")
+            await shipped.close()
+            for reader in codecs {
+                let cache = makeCache(path, reader)
+                cache.searchPaths = [place]
+                #expect(await cache.entry(forKey: "a")?.data == (reader == writer ? someBytes(10) : nil))
+            }
+        }
+    }
+
     @Test("A search path that is set again is that of the directory which is there now", .capability("CPA-06"))
     func replacedDirectory() async throws {
         let cache = DiskCache.temporary(path)

@@ -90,9 +90,16 @@ public final class DiskCache: DiskCaching {
         case .stale(let stale): removeLater(stale)
         case .none: break
         }
-        store.counters.withLock { $0.misses += 1 }
-        guard store.searchPlaces.withLock({ !$0.isEmpty }) else { return nil }
-        return await readUnlessCanceled(priority) { store in store.searchedEntry(forKey: key) } ?? nil
+        var searched: DiskCacheEntry?
+        if store.searchPlaces.withLock({ !$0.isEmpty }) {
+            guard let answer = await readUnlessCanceled(priority, { store in store.searchedEntry(forKey: key) }) else {
+                return nil
+            }
+            searched = answer
+        }
+        let isHit = searched != nil
+        store.counters.withLock { if isHit { $0.hits += 1 } else { $0.misses += 1 } }
+        return searched
     }
 
     /// The entry of a store that is not on disk yet.

@@ -35,33 +35,40 @@ extension DiskStore {
         }
         let name = EntryName(key)
         do throws(FileError) {
-            let file = try directory.read(
+            let read = try directory.read(
                 name, for: key, withoutWaiting: payloadCodec == nil ? limit : limit.map { _ in 0 })
-            guard let (data, status, contents) = file else {
-                return limit != nil && wasRemoved(directory) ? .unknown : .none
+            guard let file = read else { return limit != nil && wasRemoved(directory) ? .unknown : .none }
+            let aging = Aging(self)
+            let lookup = lookUp(name, in: file, aging)
+            if case .found(let entry) = lookup,
+                aging.isRenewalDue(file.status.modified, idleLifetime: entry.idleLifetime),
+                directory.reasonAgainstWriting == nil
+            {
+                directory.setTime(aging.time, of: name.path)
             }
-            func stale(isDamaged: Bool) -> DiskLookup {
-                .stale(StaleFile(name: name, status: status, isDamaged: isDamaged))
-            }
-            switch contents {
-            case .foreign: return .none
-            case .damaged: return stale(isDamaged: true)
-            case .entry(let description):
-                guard description.codec == payloadCodec?.identifier else { return .none }
-                let aging = Aging(self)
-                if aging.isExpired(description, modified: status.modified) { return stale(isDamaged: false) }
-                guard let decoded = decoded(description.entry(with: data)) else { return stale(isDamaged: true) }
-                if aging.isRenewalDue(status.modified, idleLifetime: decoded.idleLifetime),
-                    directory.reasonAgainstWriting == nil
-                {
-                    directory.setTime(aging.time, of: name.path)
-                }
-                return .found(decoded)
-            }
+            return lookup
         } catch {
             if limit != nil { return .unknown }
             if error.code != ELOOP { note("\(path): \(error)", cause: error.cause) }
             return .none
+        }
+    }
+
+    /// The answer that a file gives which was read: its entry only if it is valid, of the cache's codec, and can be decoded.
+    func lookUp(
+        _ name: EntryName, in file: (data: Data, status: FileStatus, contents: EntryFile.Contents), _ aging: Aging
+    ) -> DiskLookup {
+        func stale(isDamaged: Bool) -> DiskLookup {
+            .stale(StaleFile(name: name, status: file.status, isDamaged: isDamaged))
+        }
+        switch file.contents {
+        case .foreign: return .none
+        case .damaged: return stale(isDamaged: true)
+        case .entry(let description):
+            guard description.codec == payloadCodec?.identifier else { return .none }
+            if aging.isExpired(description, modified: file.status.modified) { return stale(isDamaged: false) }
+            guard let entry = decoded(description.entry(with: file.data)) else { return stale(isDamaged: true) }
+            return .found(entry)
         }
     }
 
@@ -107,8 +114,12 @@ struct Aging {
     let bound: Int64?
     private let renewalAge: Int64
 
-    init(_ store: DiskStore, sweeping: Bool = false) {
-        let (maximumAge, expiry) = store.limits.withLock { ($0.maximumAge, $0.expiry) }
+    /// - Parameters:
+    ///   - sweeping: true for a sweep, which removes entries of a cache whose maximum age is zero.
+    ///   - endsOnly: true to ignore the age: only an entry's own end, and its idle lifetime, count.
+    init(_ store: DiskStore, sweeping: Bool = false, endsOnly: Bool = false) {
+        let (limit, expiry) = store.limits.withLock { ($0.maximumAge, $0.expiry) }
+        let maximumAge = endsOnly ? nil : limit
         let time = store.time
         // With an age of zero, entries live until the next sweep.
         bound = maximumAge.flatMap { $0 > .zero || $0 == .zero && sweeping ? time - $0.cacheTime : nil }

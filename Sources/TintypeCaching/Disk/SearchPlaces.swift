@@ -18,8 +18,10 @@ extension DiskCache {
     /// The directories of other disk caches, such as a cache inside a container image, which are read for entries that the cache doesn't
     /// have, first to last.
     ///
-    /// Their files are only read. ``contains(_:)`` and removals ignore them. May change at any time; set it again when a directory was
-    /// replaced by another.
+    /// Their files are only read. ``contains(_:)`` and removals ignore them. Entries of any age are found, unless they have expired by
+    /// ``DiskCacheEntry/expires`` or ``DiskCacheEntry/idleLifetime``. Entries must have been written with this cache's
+    /// ``Configuration/payloadCodec``, or without a codec if it has none. May change at any time; set it again when a directory was replaced
+    /// by another.
     public var searchPaths: [String] {
         get { store.searchPlaces.withLock { $0.paths } }
         set { store.searchPlaces.withLock { ($0.paths, $0.directories) = (newValue, [:]) } }
@@ -54,10 +56,12 @@ extension DiskStore {
                     if current.paths.contains(path) { current.directories[path] = opened }
                     return opened
                 }
-                guard let (data, status, contents) = try directory.read(EntryName(key), for: key),
-                    status.size <= limit, case .entry(let description) = contents, description.codec == nil
+                let name = EntryName(key)
+                // Shipped entries may be of any age.
+                guard let file = try directory.read(name, for: key), file.status.size <= limit,
+                    case .found(let entry) = lookUp(name, in: file, Aging(self, endsOnly: true))
                 else { return nil }
-                return description.entry(with: data)
+                return entry
             }
             if let entry { return entry }
         }
