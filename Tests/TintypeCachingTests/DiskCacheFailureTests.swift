@@ -169,6 +169,31 @@ struct DiskCacheFailureTests {
         #expect(await self.cache().entry(forKey: "b") != nil)
     }
 
+    @Test("A store succeeds, whatever it is doing while the directory is removed")
+    func directoryDeletedDuringStore() throws {
+        let entry = DiskCacheEntry(data: someBytes(10), created: Date(timeIntervalSince1970: 1))
+        var (moment, wasDeleted) = (0, true)
+        while wasDeleted {
+            let (place, calls) = ("\(directory.path)/\(moment)", Lock(0))
+            // Before each call to the system in turn.
+            let store = DiskStore(
+                .init(directory: place, minimumFreeSpace: 0),
+                faults: { [moment] _, _ in
+                    let number = calls.withLock { count in
+                        count += 1
+                        return count
+                    }
+                    if number == moment { try? FileManager.default.removeItem(atPath: place) }
+                    return nil
+                },
+                now: { Date() }, log: { _ in })
+            try store.store(entry, forKey: "a")
+            wasDeleted = calls.withLock { $0 } >= moment
+            moment += 1
+        }
+        #expect(moment > 10)
+    }
+
     @Test("A process that only reads finds a directory that others made anew within a second")
     func replacedDirectory() async throws {
         let clock = WallClock()

@@ -7,6 +7,8 @@ internal import Synchronization
 ///
 /// This file has the directory, and storing; the other ones have reading, removing, and making room.
 final class DiskStore: Sendable {
+    /// The attempts to make the directory, or to store in it, while others remove it.
+    private static let maximumAttempts = 8
     /// Names the folder of entries as this cache's, whatever else is in it.
     static let marker = "entries/.tintype"
 
@@ -79,25 +81,36 @@ final class DiskStore: Sendable {
         if let known = preparedDirectory { return known }
         return try preparation.withLockUnchecked { _ throws(ImageError) in
             if let known = preparedDirectory { return known }
-            let opened: OpenDirectory
-            var (isOurs, reason) = (false, String?.none)
+            let made = try makeDirectory()
+            tag(made)
+            restoreSizes(in: made)
+            made.isPrepared.store(true, ordering: .releasing)
+            directory.withLock { $0 = made }
+            return made
+        }
+    }
+
+    /// Opens the directory, or makes it, and its folder of entries. Others may be removing either at the same time.
+    private func makeDirectory() throws(ImageError) -> OpenDirectory {
+        var attempts = 0
+        while true {
+            attempts += 1
+            let reason: String
             do throws(FileError) {
-                opened = try OpenDirectory.make(path, faults: faults)
-                reason = opened.reasonAgainstWriting
-                // Other processes may be clearing it.
-                for _ in 0..<8 where reason == nil && !isOurs { isOurs = try makeEntriesFolder(in: opened) }
+                // Anew each time: in a directory that was removed nothing can be made.
+                let made = try OpenDirectory.make(path, faults: faults)
+                if let refusal = made.reasonAgainstWriting {
+                    reason = refusal
+                } else if try makeEntriesFolder(in: made) {
+                    return made
+                } else {
+                    reason = "its folder `entries` belongs to another program; use another directory"
+                }
             } catch {
+                if error.isMissing, attempts < Self.maximumAttempts { continue }
                 throw failure(error, .cacheUnavailable)
             }
-            if !isOurs {
-                let reason = reason ?? "its folder `entries` belongs to another program; use another directory"
-                throw failure(.cacheUnavailable, reason, cause: reason)
-            }
-            tag(opened)
-            restoreSizes(in: opened)
-            opened.isPrepared.store(true, ordering: .releasing)
-            directory.withLock { $0 = opened }
-            return opened
+            throw failure(.cacheUnavailable, reason, cause: reason)
         }
     }
 
@@ -117,19 +130,16 @@ final class DiskStore: Sendable {
 
     /// Makes the folder of entries, and marks it as this cache's. Without the mark, which programs that clear old files may have removed, it is this
     /// cache's if it has nothing but folders of entries.
-    /// - Returns: false if it is another program's, or another process has just cleared it.
+    /// - Returns: false if it is another program's.
+    /// - Throws: also if others have just removed the folder or the directory.
     private func makeEntriesFolder(in directory: OpenDirectory) throws(FileError) -> Bool {
         if try directory.exists(Self.marker) { return true }
-        do throws(FileError) {
-            try directory.makeFolder(EntryName.root)
-            guard try directory.list(EntryName.root).allSatisfy({ EntryName.isFolder($0) || $0.hasPrefix(".") }) else {
-                return false
-            }
-            try directory.write([], to: Self.marker)
-        } catch {
-            guard error.isMissing else { throw error }
+        try directory.makeFolder(EntryName.root)
+        guard try directory.list(EntryName.root).allSatisfy({ EntryName.isFolder($0) || $0.hasPrefix(".") }) else {
+            return false
         }
-        return try directory.exists(Self.marker)
+        try directory.write([], to: Self.marker)
+        return true
     }
 
     /// Marks the directory as one whose contents can be made again (Cache Directory Tagging Specification, bford.info/cachedir), or
@@ -187,7 +197,9 @@ final class DiskStore: Sendable {
                     // Where files have run out, folders take them, too.
                     for folder in 0..<EntryName.folders { try? directory.removeDirectory(EntryName.folderPath(folder)) }
                 } else {
-                    guard error.isMissing, attempts < 8 else { throw failure(error, .cacheWriteFailed) }
+                    guard error.isMissing, attempts < Self.maximumAttempts else {
+                        throw failure(error, .cacheWriteFailed)
+                    }
                     // The directory or its folders were removed. They are made anew.
                     forget(directory)
                 }
