@@ -22,7 +22,7 @@ public final class TieredDiskCache: DiskCaching {
     ///   - remove: the caches that lose removed images.
     ///   - contains: the caches that are asked for an entry without reading it.
     ///   - removeAll: the caches that are cleared.
-    ///   - promotesHits: true to store a hit in the caches of higher priority, too.
+    ///   - promotesHits: true to store a hit in the caches of higher priority, too, also in those that lookups don't ask.
     public init(
         _ caches: [any DiskCaching], query: Policy = .serial, store: Policy = .highestOnly,
         remove: Policy = .concurrent, contains: Policy = .serial, removeAll: Policy = .concurrent,
@@ -42,10 +42,16 @@ public final class TieredDiskCache: DiskCaching {
 
     /// The caches that take part in a call, highest priority first.
     private func caches(for policy: Policy) -> [any DiskCaching] {
+        let all = list.withLock { $0 }
+        return Self.places(for: policy, of: all.count).map { all[$0] }
+    }
+
+    /// The places of those caches among all, which are in the order of priority, the lowest first.
+    private static func places(for policy: Policy, of count: Int) -> [Int] {
         switch policy {
-        case .highestOnly: caches.suffix(1)
-        case .lowestOnly: Array(caches.prefix(1))
-        case .serial, .concurrent: caches.reversed()
+        case .highestOnly: count == 0 ? [] : [count - 1]
+        case .lowestOnly: count == 0 ? [] : [0]
+        case .serial, .concurrent: (0..<count).reversed()
         }
     }
 
@@ -93,10 +99,10 @@ public final class TieredDiskCache: DiskCaching {
     private func firstHit<Value: Sendable>(
         _ policy: Policy, _ find: @escaping @Sendable (any DiskCaching) async -> Value?
     ) async -> (value: Value, higher: ArraySlice<any DiskCaching>)? {
-        let caches = caches(for: policy)
-        let searches = caches.indices.map { index in
+        let all = list.withLock { $0 }
+        let searches = Self.places(for: policy, of: all.count).map { place in
             { @Sendable () async -> (value: Value, higher: ArraySlice<any DiskCaching>)? in
-                await find(caches[index]).map { ($0, caches[..<index]) }
+                await find(all[place]).map { ($0, all[(place + 1)...]) }
             }
         }
         if policy == .concurrent { return await firstResult(of: searches) }

@@ -214,6 +214,14 @@ struct TieredDiskCacheTests {
         }
     }
 
+    @Test("A hit is promoted to caches that queries don't ask, too", .capability("CMG-07"))
+    func promotionBeyondQueries() async {
+        put(3, low)
+        let caches = TieredDiskCache([low, middle, high], query: .lowestOnly, promotesHits: true)
+        #expect(await caches.entry(forKey: "a")?.data == Data([3]))
+        for cache in [high, middle] { #expect(cache.entries.withLock { $0["a"]?.data } == Data([3])) }
+    }
+
     @Test(
         "What is removed while a query finds it in a cache that keeps it isn't promoted",
         .capability("CMG-07", "CRM-01"))
