@@ -137,7 +137,8 @@ extension ImageManager {
         return try await environment.cache.remove(key, from: layers) || wasOriginal
     }
 
-    /// Returns the keys of everything that the disk cache has of a request's source: the original, thumbnails, and transformed images.
+    /// Returns the keys of everything that the disk cache has of a request's source: the original, thumbnails, and transformed images that
+    /// haven't expired.
     /// - Parameter request: the request.
     public func cachedVariants(of request: ImageRequest) async -> [ImageKey] {
         let (request, environment) = prepared(request)
@@ -147,7 +148,13 @@ extension ImageManager {
             let originals = await environment.originals.disk?.variants(ofSource: source) ?? []
             variants = originals.filter(\.isOriginal) + variants.filter { !$0.isOriginal }
         }
-        return variants.map { ImageKey(source: source, variant: $0) }
+        var keys: [ImageKey] = []
+        for variant in variants {
+            let key = ImageKey(source: source, variant: variant)
+            let cache = variant.isOriginal ? environment.originals : environment.cache
+            if await cache.contains(key, in: .disk) == .disk { keys.append(key) }
+        }
+        return keys
     }
 
     /// Removes every variant of a request's source from memory and disk.

@@ -141,6 +141,17 @@ struct LargerVariantTests {
         #expect(manager.memoryImage(for: request(400, 400)) == nil)
     }
 
+    @Test("A variant that has expired isn't listed", .capability("CRM-05"))
+    func expiredVariant() async throws {
+        let (manager, disk) = manager()
+        let key = ImageKey(source: "test:a", variant: ImageVariant(description: "fit=10x10"))
+        let entry = DiskCacheEntry(data: Data("DOT 10".utf8), created: .distantPast, expires: .distantPast)
+        try await disk.store(entry, forKey: key)
+        #expect(await disk.variants(ofSource: "test:a") == [key.variant])
+        #expect(await !disk.contains(key))
+        #expect(await manager.cachedVariants(of: url).isEmpty)
+    }
+
     @Test(
         "Which variant can be made of which",
         arguments: [
