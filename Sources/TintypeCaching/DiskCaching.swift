@@ -35,7 +35,11 @@ public protocol DiskCaching: Sendable {
     /// - Returns: false if there was none.
     /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``.
     @discardableResult func remove(_ key: ImageKey) async throws(ImageError) -> Bool
-    /// Returns the variants of a source, the original among them.
+    /// Returns the variants of a source that a removal would remove, the original among them. They may include expired entries, and others
+    /// that ``contains(_:)`` denies.
+    ///
+    /// ``ImageManager`` finds the entries here that were made of an image, and removes them with it. A cache that doesn't know its entries
+    /// returns none; then, images of ``ImageManager/encoded(for:as:options:)`` stay when their image is removed or replaced.
     /// - Parameter source: the source: the key of its original.
     func variants(ofSource source: String) async -> [ImageVariant]
     /// Removes every variant of a source.
@@ -77,10 +81,6 @@ extension DiskCaching {
     /// The default for caches without files: returns `nil`.
     /// - Parameter key: the key.
     public func path(forKey key: ImageKey) async -> String? { nil }
-
-    /// The default for caches without a list of their entries: returns no variants.
-    /// - Parameter source: the source: the key of its original.
-    public func variants(ofSource source: String) async -> [ImageVariant] { [] }
 }
 
 /// An encoded image with its properties.

@@ -39,6 +39,7 @@ final class GatedDisk: DiskCaching {
         await disk.entry(forKey: key, priority: priority)
     }
     func contains(_ key: ImageKey) async -> Bool { await disk.contains(key) }
+    func variants(ofSource source: String) async -> [ImageVariant] { await disk.variants(ofSource: source) }
     func store(
         _ entry: DiskCacheEntry, forKey key: ImageKey, while isCurrent: @escaping @Sendable () -> Bool
     ) async throws(ImageError) {
@@ -57,6 +58,9 @@ actor PlainDisk: DiskCaching {
     private var entries: [ImageKey: DiskCacheEntry] = [:]
     func entry(forKey key: ImageKey, priority: WorkPriority) -> DiskCacheEntry? { entries[key] }
     func contains(_ key: ImageKey) -> Bool { entries[key] != nil }
+    func variants(ofSource source: String) -> [ImageVariant] {
+        entries.keys.filter { $0.source == source }.map(\.variant)
+    }
     func store(_ entry: DiskCacheEntry, forKey key: ImageKey, while isCurrent: @Sendable () -> Bool) {
         if isCurrent() { entries[key] = entry }
     }

@@ -56,6 +56,9 @@ private final class ToyCache: DiskCaching {
         note("contains")
         return entries.withLock { $0[key] } != nil
     }
+    func variants(ofSource source: String) async -> [ImageVariant] {
+        entries.withLock { $0.keys.filter { $0.source == source }.map(\.variant) }
+    }
     func remove(_ key: ImageKey) async throws(ImageError) -> Bool {
         note("remove")
         try check()

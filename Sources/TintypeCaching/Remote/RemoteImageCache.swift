@@ -129,6 +129,10 @@ public final class RemoteImageCache: DiskCaching {
         await Task.immediate { await entry(forKey: key) != nil }.value
     }
 
+    /// Returns no variants: the store has no list of its entries.
+    /// - Parameter source: the source: the key of its original.
+    public func variants(ofSource source: String) async -> [ImageVariant] { [] }
+
     /// Removes an entry.
     /// - Parameter key: the key.
     /// - Returns: true, since the store doesn't tell whether it had an entry.

@@ -24,6 +24,7 @@ private final class GatedDisk: DiskCaching {
         await disk.entry(forKey: key, priority: priority)
     }
     func contains(_ key: ImageKey) async -> Bool { await disk.contains(key) }
+    func variants(ofSource source: String) async -> [ImageVariant] { await disk.variants(ofSource: source) }
     /// Stores without waiting.
     func put(_ text: String) async {
         await disk.store(DiskCacheEntry(data: Data(text.utf8), created: Date()), forKey: key) { true }
