@@ -138,17 +138,23 @@ struct ImageCacheTests {
         #expect(cache.memory.image(forKey: "a") == nil)
     }
 
-    @Test("A memory cache without capacity keeps nothing, whoever stores, until it gets some", .capability("CCF-02"))
-    func withoutMemory() throws {
-        let memory = MemoryCache(.init(capacity: 0))
+    @Test(
+        "A memory cache without capacity keeps nothing, whoever stores, until it gets some", .capability("CCF-02"),
+        arguments: MemoryCache.Policy.allCases)
+    func withoutMemory(policy: MemoryCache.Policy) throws {
+        let memory = MemoryCache(.init(capacity: 0, policy: policy))
         let cache = ImageCache(memory: memory, disk: DiskCache.temporary(directory.path + "/cache"))
         memory.store(try solidImage(4, 4), forKey: "b")
         cache.storeInMemory(try solidImage(4, 4), forKey: "c")
-        #expect(memory.image(forKey: "b") == nil && memory.image(forKey: "c") == nil)
+        memory.store(try solidImage(4, 4), forKey: "d", cost: 0)
+        for key in ["b", "c", "d"] as [ImageKey] { #expect(memory.image(forKey: key) == nil) }
         #expect(memory.statistics.entries == 0 && memory.statistics.bytes == 0)
         memory.configuration.capacity = .megabytes(1)
         cache.storeInMemory(try solidImage(4, 4), forKey: "c")
-        #expect(cache.memory.image(forKey: "c") != nil)
+        memory.store(try solidImage(4, 4), forKey: "d", cost: 0)
+        #expect(memory.image(forKey: "c") != nil && memory.image(forKey: "d") != nil)
+        memory.configuration.capacity = 0
+        #expect(memory.statistics.entries == 0)
     }
 
     @Test("A directory that cannot be one is refused at once")

@@ -1,7 +1,7 @@
 extension MemoryCache {
     /// The limits of a memory cache. They can be changed while the cache is used.
     public struct Configuration: Sendable, Hashable {
-        /// The most bytes that the pixels of all images may use.
+        /// The most bytes that the pixels of all images may use; zero to keep no image.
         public var capacity: ByteCount
         /// The bytes that remain after a purge, which starts when ``capacity`` is exceeded; `nil` for the capacity itself, so
         /// that only as many images as necessary are evicted.

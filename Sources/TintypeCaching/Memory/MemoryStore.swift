@@ -190,8 +190,9 @@ struct MemoryStore {
 
     // MARK: Limits
 
-    /// The largest image that can be stored.
+    /// The largest image that can be stored; negative without capacity, where an image that counts nothing isn't stored either.
     private var largestEntry: Int {
+        guard limits.capacity.bytes > 0 else { return -1 }
         let largestClass = limits.sizeClasses.keys.max() ?? .unlimited
         return max(0, min(limits.capacity, limits.maximumEntryBytes ?? .unlimited, largestClass).bytes)
     }
