@@ -6,6 +6,8 @@
 /// ```
 ///
 /// The cache that was added last has the highest priority. Without any cache, nothing is found and nothing is stored.
+///
+/// An image that can't be decoded is removed from all caches that removals reach, including those with an intact copy.
 public final class TieredDiskCache: DiskCaching {
     private let policies: (query: Policy, store: Policy, remove: Policy, contains: Policy, removeAll: Policy)
     private let promotesHits: Bool
