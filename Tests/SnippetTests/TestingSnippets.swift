@@ -95,6 +95,22 @@ struct TestLoaderSnippets {
         // snippet.end
     }
 
+    @Test("A clock leads a task through its sleeps, one by one")
+    func clock() async throws {
+        // snippet: doc-manual-clock
+        let clock = ManualClock()
+        let task = Task {
+            for _ in 1...3 { try await clock.sleep(for: .seconds(1)) }
+        }
+        for _ in 1...3 {
+            try await clock.waitForSleepers(1)
+            clock.advance(by: .seconds(1))
+        }
+        try await task.value
+        // snippet.end
+        #expect(clock.sleepers == 0)
+    }
+
     #if HTTP
     @Test("A server misbehaves on demand")
     func responses() throws {

@@ -90,6 +90,34 @@ struct TestLoaderTests {
         }
     }
 
+    @Test("A task sleeps until the clock reaches its deadline, or until it is canceled, whenever it runs again")
+    func sleepers() async throws {
+        let clock = ManualClock()
+        for _ in 1...100 {
+            let tasks = [1, 2].map { seconds in Task { try await clock.sleep(for: .seconds(seconds)) } }
+            try await clock.waitForSleepers(2)
+            clock.advance(by: .seconds(1))
+            #expect(clock.sleepers == 1)
+            tasks[1].cancel()
+            #expect(clock.sleepers == 0)
+            try await tasks[0].value
+            await #expect(throws: CancellationError.self) { try await tasks[1].value }
+        }
+    }
+
+    @Test("A task that is canceled before it sleeps, or whose deadline has passed, is no sleeper")
+    func noSleepers() async throws {
+        let clock = ManualClock()
+        let deadline = clock.now
+        let cancelled = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            try await clock.sleep(for: .seconds(1))
+        }
+        await #expect(throws: CancellationError.self) { try await cancelled.value }
+        try await clock.sleep(until: deadline)
+        #expect(clock.sleepers == 0)
+    }
+
     @Test("A sample can be drawn alone, and is the same among all")
     func samples() throws {
         let all = try SampleImages.all(scale: 0.03)
