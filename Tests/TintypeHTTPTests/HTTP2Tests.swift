@@ -67,15 +67,37 @@ struct HTTP2Tests {
         #expect(try await failure(downloader, LoadRequest(url: url("/missing"))).statusCode == 404)
     }
 
-    @Test("A stream that ends in the middle is a lost connection, and the others go on")
-    func brokenStream() async throws {
+    @Test(
+        "A connection that the server resets or closes ends its transfers, and the next one has another connection",
+        arguments: [true, false])
+    func brokenConnection(isReset: Bool) async throws {
+        let gate = OriginGate()
         let server = try await server { request in
-            request.path == "/broken" ? OriginResponse(bytes).close(after: 1_000) : OriginResponse(bytes)
+            let response = OriginResponse(bytes)
+            guard request.path != "/a" else { return response }
+            guard request.path == "/broken" else { return response.silence(after: 1_000) }
+            return isReset ? response.reset(after: 1_000, gate: gate) : response.close(after: 1_000, gate: gate)
         }
-        let downloader = ImageDownloader(.init(tls: trusting, usesHTTP2: true))
-        let broken = try await failure(downloader, LoadRequest(url: server.url("/broken", host: "localhost")))
-        #expect([.connectionLost, .incompleteBody].contains(broken.code), "\(broken)")
+        // On a clock that stands still, on which no transfer is too slow.
+        let downloader = ImageDownloader(
+            .init(timeout: .seconds(60), tls: trusting, usesHTTP2: true), clock: ManualClock())
+        let (broken, other) = (Reports(), Reports())
+        let requests = [
+            broken.request(server.url("/broken", host: "localhost")),
+            other.request(server.url("/other", host: "localhost")),
+        ]
+        let first = Task { try await failure(downloader, requests[0]) }
+        try await broken.waitForBytes(1_000)
+        let second = Task { try await failure(downloader, requests[1]) }
+        try await other.waitForBytes(1_000)
+        #expect(server.acceptedConnections == 1)
+        gate.open()
+        for load in [first, second] {
+            let error = try await load.value
+            #expect([.connectionLost, .incompleteBody].contains(error.code), "\(error)")
+        }
         #expect(try await downloader.load(LoadRequest(url: server.url("/a", host: "localhost"))).data == bytes)
+        #expect(server.acceptedConnections == 2)
     }
 
     @Test(

@@ -68,6 +68,32 @@ struct OriginServerTests {
         #expect(try await failure(sending, LoadRequest(url: server.url(path))).statusCode == 404)
     }
 
+    @Test(
+        "A reset breaks a connection, also a secure one, and a close ends it in an orderly way",
+        arguments: [true, false])
+    func ends(isSecure: Bool) async throws {
+        let certificates = try Certificates.shared.get()
+        let gate = OriginGate()
+        let server = try await OriginServer.start(tls: isSecure ? certificates.good : nil) { request in
+            var response = OriginResponse(bytes)
+            // Only the end of the connection tells where the body ends.
+            response.framing = .untilClose
+            return request.path == "/reset"
+                ? response.reset(after: 1_000, gate: gate) : response.close(after: 1_000)
+        }
+        var trusting = TLSOptions()
+        trusting.trustRoots = Data(certificates.root.utf8)
+        let downloader = ImageDownloader(.init(tls: trusting))
+        #expect(try await downloader.load(LoadRequest(url: server.url("/close"))).data == bytes.prefix(1_000))
+        let reports = Reports()
+        let request = reports.request(server.url("/reset"))
+        async let error = failure(downloader, request)
+        try await reports.waitForBytes(1_000)
+        gate.open()
+        #expect(try await error.code == .connectionLost)
+        try await server.waitForOpenConnections(atMost: 0)
+    }
+
     @Test("HEAD has the header fields of GET and no body")
     func head() async throws {
         let folder = try TemporaryDirectory()

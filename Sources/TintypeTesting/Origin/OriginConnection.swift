@@ -4,12 +4,16 @@ internal import Glibc
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOHTTP2
+internal import NIOSSL
 
 /// A connection of an ``OriginServer``, or a stream of a connection of HTTP/2. NIO parses the requests. Answers in HTTP/1.1 are written
 /// byte for byte, because many of them are wrong on purpose.
 struct OriginConnection: Sendable {
     private let channel: any Channel
-    private let isStream: Bool
+    /// The connection itself, which the streams of HTTP/2 share.
+    private let socket: any Channel
+
+    private var isStream: Bool { channel !== socket }
 
     /// The state of the connection after an answer.
     private enum Fate { case open, closed }
@@ -18,7 +22,7 @@ struct OriginConnection: Sendable {
     static func start(on channel: any Channel, state: OriginState, handler: @escaping OriginServer.Handler) throws {
         let (number, isClosed) = register(channel, state)
         try channel.pipeline.syncOperations.addHandler(ByteToMessageHandler(HTTPRequestDecoder()))
-        try answer(channel, number, isStream: false, state, handler)
+        try answer(channel, on: channel, number, state, handler)
         if isClosed { channel.close(promise: nil) }
     }
 
@@ -34,7 +38,7 @@ struct OriginConnection: Sendable {
         ) { stream in
             stream.eventLoop.makeCompletedFuture {
                 try stream.pipeline.syncOperations.addHandler(HTTP2FramePayloadToHTTP1ServerCodec())
-                try answer(stream, number, isStream: true, state, handler)
+                try answer(stream, on: channel, number, state, handler)
             }
         }
         if isClosed { channel.close(promise: nil) }
@@ -57,14 +61,14 @@ struct OriginConnection: Sendable {
     }
 
     private static func answer(
-        _ channel: any Channel, _ number: Int, isStream: Bool, _ state: OriginState,
+        _ channel: any Channel, on socket: any Channel, _ number: Int, _ state: OriginState,
         _ handler: @escaping OriginServer.Handler
     ) throws {
         let (requests, continuation) = AsyncStream.makeStream(of: OriginRequest.self)
         try channel.pipeline.syncOperations.addHandler(
             OriginRequestCollector(number: number, requests: continuation))
         let serving = Task {
-            let connection = OriginConnection(channel: channel, isStream: isStream)
+            let connection = OriginConnection(channel: channel, socket: socket)
             for await request in requests {
                 state.seen.update { $0.requests.append(request) }
                 let response = await handler(request)
@@ -77,52 +81,68 @@ struct OriginConnection: Sendable {
     }
 
     private func send(_ response: OriginResponse, to request: OriginRequest) async throws -> Fate {
-        if isStream { return try await sendOnStream(response, to: request) }
-        let bodyBytes = response.bodyBytes
-        var head = "HTTP/1.1 \(response.status) \(HTTPResponseStatus(statusCode: response.status).reasonPhrase)\r\n"
-        for (name, value) in response.headers { head += "\(name): \(value)\r\n" }
-        var isWhole = true
-        switch response.framing {
-        case .contentLength(let announced):
-            // 304 and 1xx have no body and need no length.
-            if response.status != 304 || announced != nil { head += "Content-Length: \(announced ?? bodyBytes)\r\n" }
-            isWhole = announced == nil || announced == bodyBytes
-        case .chunked: head += "Transfer-Encoding: chunked\r\n"
-        case .untilClose:
-            head += "Connection: close\r\n"
-            isWhole = false
-        }
-        if response.sendsHead {
-            let hints = response.informational.map {
-                "HTTP/1.1 \($0) \(HTTPResponseStatus(statusCode: $0).reasonPhrase)\r\n\r\n"
-            }
-            try await write(Data((hints.joined() + head + "\r\n").utf8))
-        }
+        if isStream { try await sendHeadOnStream(response) } else { try await sendHead(response) }
         let sendsBody = request.method != "HEAD"
         for step in response.steps {
             switch step {
-            // An empty chunk would be the last one.
-            case .bytes(let data) where !sendsBody || data.isEmpty: break
-            case .bytes(let data): try await write(response.framing == .chunked ? asChunk(data) : data)
+            case .bytes(let data): if sendsBody { try await sendBody(data, response.framing) }
             case .wait(let gate): try await gate.pass()
-            case .goAway, .frames: break
-            case .reset, .resetStream:
-                // Without lingering, closing discards unsent bytes and resets the connection.
-                try await (channel as? any SocketOptionProvider)?.setSoLinger(linger(l_onoff: 1, l_linger: 0)).get()
+            case .reset:
+                try await breakConnection()
                 return .closed
-            case .close: return .closed
+            case .close:
+                try await socket.close()
+                return .closed
             case .silence:
                 try await channel.closeFuture.get()
                 return .closed
+            case .resetStream(let code):
+                if isStream {
+                    try await resetStream(HTTP2ErrorCode(networkCode: code))
+                } else {
+                    try await breakConnection()
+                }
+                return .closed
+            case .goAway(let code, let isAnswered): if isStream { try await sendGoAway(code, isAnswered) }
+            case .frames(let data): if isStream { try await sendFrames(data) }
             }
         }
+        if isStream {
+            try await channel.writeAndFlush(HTTPServerResponsePart.end(nil))
+            // The client closes the stream; no other request comes on it.
+            return .open
+        }
         guard sendsBody else { return .open }
-        if response.framing == .chunked { try await write(Data("0\r\n\r\n".utf8)) }
-        return isWhole ? .open : .closed
+        switch response.framing {
+        case .contentLength(let announced):
+            return announced == nil || announced == response.bodyBytes ? .open : .closed
+        case .chunked:
+            try await write(Data("0\r\n\r\n".utf8))
+            return .open
+        case .untilClose: return .closed
+        }
     }
 
-    /// Sends an answer on a stream of HTTP/2, whose frames mark the end of the body.
-    private func sendOnStream(_ response: OriginResponse, to request: OriginRequest) async throws -> Fate {
+    private func sendHead(_ response: OriginResponse) async throws {
+        guard response.sendsHead else { return }
+        var head = "HTTP/1.1 \(response.status) \(HTTPResponseStatus(statusCode: response.status).reasonPhrase)\r\n"
+        for (name, value) in response.headers { head += "\(name): \(value)\r\n" }
+        switch response.framing {
+        case .contentLength(let announced):
+            // 304 and 1xx have no body and need no length.
+            if response.status != 304 || announced != nil {
+                head += "Content-Length: \(announced ?? response.bodyBytes)\r\n"
+            }
+        case .chunked: head += "Transfer-Encoding: chunked\r\n"
+        case .untilClose: head += "Connection: close\r\n"
+        }
+        let hints = response.informational.map {
+            "HTTP/1.1 \($0) \(HTTPResponseStatus(statusCode: $0).reasonPhrase)\r\n\r\n"
+        }
+        try await write(Data((hints.joined() + head + "\r\n").utf8))
+    }
+
+    private func sendHeadOnStream(_ response: OriginResponse) async throws {
         var head = HTTPResponseHead(version: .http2, status: HTTPResponseStatus(statusCode: response.status))
         // In HTTP/2, names are in lowercase.
         for (name, value) in response.headers { head.headers.add(name: name.lowercased(), value: value) }
@@ -134,33 +154,31 @@ struct OriginConnection: Sendable {
             try await channel.writeAndFlush(HTTPServerResponsePart.head(hint))
         }
         try await channel.writeAndFlush(HTTPServerResponsePart.head(head))
-        for step in request.method == "HEAD" ? [] : response.steps {
-            switch step {
-            case .bytes(let data):
-                try await channel.writeAndFlush(HTTPServerResponsePart.body(.byteBuffer(ByteBuffer(bytes: data))))
-            case .wait(let gate): try await gate.pass()
-            case .reset, .close: return .closed
-            case .silence:
-                try await channel.closeFuture.get()
-                return .closed
-            case .resetStream(let code):
-                try await reset(HTTP2ErrorCode(networkCode: code))
-                return .closed
-            case .frames(let data): try await sendFrames(data)
-            case .goAway(let code, let isAnswered):
-                let stream = try await channel.getOption(HTTP2StreamChannelOptions.streamID).get()
-                let payload = HTTP2Frame.FramePayload.goAway(
-                    lastStreamID: isAnswered ? stream : .rootStream, errorCode: HTTP2ErrorCode(networkCode: code),
-                    opaqueData: nil)
-                try await channel.parent?.writeAndFlush(HTTP2Frame(streamID: .rootStream, payload: payload))
-            }
-        }
-        try await channel.writeAndFlush(HTTPServerResponsePart.end(nil))
-        // The client closes the stream; no other request comes on it.
-        return .open
     }
 
-    private func reset(_ code: HTTP2ErrorCode) async throws {
+    private func sendBody(_ data: Data, _ framing: OriginResponse.Framing) async throws {
+        if isStream {
+            try await channel.writeAndFlush(HTTPServerResponsePart.body(.byteBuffer(ByteBuffer(bytes: data))))
+        } else if !data.isEmpty {
+            // An empty chunk would be the last one.
+            try await write(framing == .chunked ? asChunk(data) : data)
+        }
+    }
+
+    /// Resets the connection below TLS and HTTP/2, which would announce its end.
+    private func breakConnection() async throws {
+        // Without lingering, closing discards unsent bytes and resets the connection.
+        try await (socket as? any SocketOptionProvider)?.setSoLinger(linger(l_onoff: 1, l_linger: 0)).get()
+        try await socket.eventLoop.submit { [socket] in
+            if let tls = try? socket.pipeline.syncOperations.context(handlerType: NIOSSLServerHandler.self) {
+                tls.close(promise: nil)
+            } else {
+                socket.close(promise: nil)
+            }
+        }.get()
+    }
+
+    private func resetStream(_ code: HTTP2ErrorCode) async throws {
         try await channel.eventLoop.submit { [channel] in
             // Below the conversion, which has no word for it.
             let codec = try channel.pipeline.syncOperations.context(
@@ -169,11 +187,19 @@ struct OriginConnection: Sendable {
         }.get()
     }
 
+    private func sendGoAway(_ code: Int, _ isAnswered: Bool) async throws {
+        let stream = try await channel.getOption(HTTP2StreamChannelOptions.streamID).get()
+        let payload = HTTP2Frame.FramePayload.goAway(
+            lastStreamID: isAnswered ? stream : .rootStream, errorCode: HTTP2ErrorCode(networkCode: code),
+            opaqueData: nil)
+        try await socket.writeAndFlush(HTTP2Frame(streamID: .rootStream, payload: payload))
+    }
+
     private func sendFrames(_ data: Data) async throws {
-        try await channel.eventLoop.submit { [channel] in
+        try await socket.eventLoop.submit { [socket] in
             // Below the handler that would refuse them.
-            let frames = try channel.parent?.pipeline.syncOperations.context(handlerType: NIOHTTP2Handler.self)
-            frames?.writeAndFlush(NIOAny(IOData.byteBuffer(ByteBuffer(bytes: data))), promise: nil)
+            let frames = try socket.pipeline.syncOperations.context(handlerType: NIOHTTP2Handler.self)
+            frames.writeAndFlush(NIOAny(IOData.byteBuffer(ByteBuffer(bytes: data))), promise: nil)
         }.get()
     }
 

@@ -29,9 +29,9 @@ public struct OriginResponse: Sendable {
         case bytes(Data)
         /// Waits at a gate.
         case wait(OriginGate)
-        /// Breaks the connection with a reset.
+        /// Breaks the connection with a reset, which TLS doesn't announce, and with it all streams of HTTP/2.
         case reset
-        /// Closes the connection in an orderly way.
+        /// Closes the connection in an orderly way, which TLS announces, and with it all streams of HTTP/2.
         case close
         /// Sends nothing more, until the client closes the connection.
         case silence
@@ -126,8 +126,10 @@ public struct OriginResponse: Sendable {
     }
 
     /// Returns the same answer, which resets the connection after a number of bytes of the body, and after the gate, if any.
+    ///
+    /// A reset discards the bytes that haven't arrived yet. If the number matters, open the gate once the client has them.
     /// - Parameters:
-    ///   - count: the number of bytes of the body that are sent.
+    ///   - count: the largest number of bytes of the body that the client receives.
     ///   - gate: a gate to wait at before; `nil` not to wait.
     public func reset(after count: Int, gate: OriginGate? = nil) -> OriginResponse { cut(after: count, gate, .reset) }
 
