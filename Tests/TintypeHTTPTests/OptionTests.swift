@@ -354,7 +354,7 @@ struct OptionTests {
             // A computer without them.
             return
         }
-        let url = server.url("/a", host: "[::1]")
+        let url = server.url("/a")
         #expect(try await ImageDownloader().load(LoadRequest(url: url)).data == bytes)
         #expect(server.requests[0].header("Host") == "[::1]:\(server.port)")
         let network = try #require(IPNetwork("::1"))

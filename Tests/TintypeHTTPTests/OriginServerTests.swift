@@ -94,6 +94,26 @@ struct OriginServerTests {
         try await server.waitForOpenConnections(atMost: 0)
     }
 
+    @Test("A path is the same for routes, URLs, and counts, whether its characters are escaped or not")
+    func writtenPaths() async throws {
+        let server = try await OriginServer.start(["/a b.png": OriginResponse(bytes), "/%C3%A4": OriginResponse(bytes)])
+        for (path, escaped) in [("/a b.png", "/a%20b.png"), ("/ä", "/%C3%A4")] {
+            #expect(server.url(path) == server.url(escaped))
+            #expect(try await downloader.load(LoadRequest(url: server.url(path))).data == bytes)
+            #expect(try await downloader.load(LoadRequest(url: server.url(escaped))).data == bytes)
+            try await server.waitForRequests(2, path)
+            #expect(server.requestCount(path) == 2 && server.requestCount(escaped) == 2)
+        }
+        #expect(server.url("/a", host: "::1").absoluteString == "http://[::1]:\(server.port)/a")
+        #expect(server.url("/a", host: "[::1]") == server.url("/a", host: "::1"))
+    }
+
+    @Test("What can't be a port or a URL stops the test")
+    func impossibleArguments() async {
+        await #expect(processExitsWith: .failure) { _ = try await OriginServer.start(port: 70_000, [:]) }
+        await #expect(processExitsWith: .failure) { _ = try await OriginServer.start([:]).url("a.png") }
+    }
+
     @Test("HEAD has the header fields of GET and no body")
     func head() async throws {
         let folder = try TemporaryDirectory()

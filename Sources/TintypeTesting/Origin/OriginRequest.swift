@@ -1,5 +1,6 @@
 #if HTTP
 public import FoundationEssentials
+internal import TintypeLoading
 
 /// A request that an ``OriginServer`` received.
 public struct OriginRequest: Sendable {
@@ -16,6 +17,12 @@ public struct OriginRequest: Sendable {
 
     /// The path, percent encoded, without the query.
     public var path: String { String(target.prefix { $0 != "?" }) }
+
+    /// Returns a path as clients send it, with escapes for the characters that a URL can't have.
+    static func encoded(_ path: String) -> String {
+        let origin = "http://localhost"
+        return URL(written: origin + path).map { String($0.absoluteString.dropFirst(origin.count)) } ?? path
+    }
 
     /// The query without its question mark; `nil` for none.
     public var query: String? {

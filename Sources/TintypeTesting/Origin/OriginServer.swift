@@ -44,7 +44,7 @@ public final class OriginServer: Sendable {
 
     /// Starts a server that answers with a closure.
     /// - Parameters:
-    ///   - port: the port; 0 for any free port.
+    ///   - port: the port, at most 65,535; 0 for any free port.
     ///   - host: an address of this computer.
     ///   - tls: the certificate of a server for `https`; `nil` for `http`.
     ///   - unixSocketPath: the path of a Unix domain socket to listen at, in place of a host and a port; `nil` for none.
@@ -55,6 +55,7 @@ public final class OriginServer: Sendable {
         port: Int = 0, host: String = "127.0.0.1", tls: OriginTLS? = nil, unixSocketPath: String? = nil,
         handler: @escaping Handler
     ) async throws -> OriginServer {
+        precondition((0...65_535).contains(port), "\(port) isn't a port")
         let state = OriginState()
         let context = try tls.map { try NIOSSLContext(configuration: $0.configuration) }
         let bootstrap = ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
@@ -87,13 +88,15 @@ public final class OriginServer: Sendable {
     /// Starts a server with an answer for each path.
     /// - Parameters:
     ///   - port: the port; 0 for any free port.
-    ///   - routes: the answers. Every other path is answered with 404.
+    ///   - routes: the answers, by paths that are written as for ``url(_:host:user:)``. Every other path is answered
+    ///     with 404.
     /// - Returns: the running server.
     /// - Throws: the error of the system if the server can't listen.
     public static func start(
         port: Int = 0, _ routes: [String: OriginResponse]
     ) async throws -> OriginServer {
-        try await start(port: port) { routes[$0.path] ?? .status(404) }
+        let routes = Dictionary(uniqueKeysWithValues: routes.map { (OriginRequest.encoded($0.key), $0.value) })
+        return try await start(port: port) { routes[$0.path] ?? .status(404) }
     }
 
     /// Closes all connections and waits for their end. Stopping again does nothing.
@@ -106,13 +109,19 @@ public final class OriginServer: Sendable {
 
     /// Returns the URL of a path on this server.
     /// - Parameters:
-    ///   - path: the path, which starts with a slash and is percent encoded.
-    ///   - host: a name of this computer; `nil` for the address that the server listens at. Another, such as `localhost`, makes
-    ///     another origin.
+    ///   - path: the path, which starts with a slash. Escapes stay, and characters that a URL can't have become some.
+    ///   - host: a name or an address of this computer; `nil` for the address that the server listens at. Another,
+    ///     such as `localhost`, makes another origin.
     ///   - user: credentials such as `name:password`; `nil` for none.
     public func url(_ path: String, host: String? = nil, user: String? = nil) -> URL {
+        precondition(path.hasPrefix("/"), "the path “\(path)” doesn't start with a slash")
         let login = user.map { "\($0)@" } ?? ""
-        return URL(written: "\(scheme)://\(login)\(host ?? self.host):\(port)\(path)") ?? URL(filePath: "/")
+        let host = host ?? self.host
+        // The colons of an address of version 6 would start a port.
+        let name = host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host
+        let text = "\(scheme)://\(login)\(name):\(port)\(path)"
+        guard let url = URL(written: text) else { preconditionFailure("“\(text)” isn't a URL") }
+        return url
     }
 }
 
@@ -121,18 +130,20 @@ extension OriginServer {
     public var requests: [OriginRequest] { state.seen.value.requests }
 
     /// Returns the number of requests.
-    /// - Parameter path: the path to count; `nil` for all.
+    /// - Parameter path: the path to count, which is written as for ``url(_:host:user:)``; `nil` for all.
     public func requestCount(_ path: String? = nil) -> Int {
-        requests.count { path == nil || $0.path == path }
+        let path = path.map(OriginRequest.encoded)
+        return requests.count { path == nil || $0.path == path }
     }
 
     /// Waits until requests have arrived.
     /// - Parameters:
     ///   - count: the number of requests since the server started.
-    ///   - path: the path to count; `nil` for all.
+    ///   - path: the path to count, which is written as for ``url(_:host:user:)``; `nil` for all.
     ///   - timeLimit: the longest wait; `nil` for no limit.
     /// - Throws: `CancellationError`, and ``WaitTimeout`` after the time limit.
     public func waitForRequests(_ count: Int, _ path: String? = nil, timeLimit: Duration? = nil) async throws {
+        let path = path.map(OriginRequest.encoded)
         try await state.seen.wait(timeLimit: timeLimit) { seen in
             seen.requests.count { path == nil || $0.path == path } >= count
         }
