@@ -114,6 +114,25 @@ struct OriginServerTests {
         await #expect(processExitsWith: .failure) { _ = try await OriginServer.start([:]).url("a.png") }
     }
 
+    @Test("The length is stated once, as the answer says, and not where it may not be")
+    func statedLengths() async throws {
+        let own = OriginResponse(bytes, headers: ["content-length": "5000"])
+        let server = try await OriginServer.start([
+            "/own": own, "/cut": own.close(after: 100), "/announced": own.announcing(contentLength: 6_000),
+            "/204": .status(204), "/404": .status(404),
+        ])
+        let lengths = Watched<[String?]>([])
+        let asking = ImageDownloader(
+            .init(responseModifier: { response in
+                let length = response.headers["Content-Length"]
+                lengths.update { $0.append(length) }
+            }))
+        for path in ["/own", "/cut", "/announced", "/204", "/404"] {
+            _ = try? await asking.load(LoadRequest(url: server.url(path)))
+        }
+        #expect(lengths.value == ["5000", "5000", "6000", nil, "0"])
+    }
+
     @Test("HEAD has the header fields of GET and no body")
     func head() async throws {
         let folder = try TemporaryDirectory()

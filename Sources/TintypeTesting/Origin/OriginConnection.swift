@@ -127,12 +127,9 @@ struct OriginConnection: Sendable {
         guard response.sendsHead else { return }
         var head = "HTTP/1.1 \(response.status) \(HTTPResponseStatus(statusCode: response.status).reasonPhrase)\r\n"
         for (name, value) in response.headers { head += "\(name): \(value)\r\n" }
+        if let length = response.addedLength { head += "Content-Length: \(length)\r\n" }
         switch response.framing {
-        case .contentLength(let announced):
-            // 304 and 1xx have no body and need no length.
-            if response.status != 304 || announced != nil {
-                head += "Content-Length: \(announced ?? response.bodyBytes)\r\n"
-            }
+        case .contentLength: break
         case .chunked: head += "Transfer-Encoding: chunked\r\n"
         case .untilClose: head += "Connection: close\r\n"
         }
@@ -146,9 +143,7 @@ struct OriginConnection: Sendable {
         var head = HTTPResponseHead(version: .http2, status: HTTPResponseStatus(statusCode: response.status))
         // In HTTP/2, names are in lowercase.
         for (name, value) in response.headers { head.headers.add(name: name.lowercased(), value: value) }
-        if case .contentLength(let announced) = response.framing, response.status != 304 || announced != nil {
-            head.headers.replaceOrAdd(name: "content-length", value: "\(announced ?? response.bodyBytes)")
-        }
+        if let length = response.addedLength { head.headers.add(name: "content-length", value: "\(length)") }
         for status in response.informational {
             let hint = HTTPResponseHead(version: .http2, status: HTTPResponseStatus(statusCode: status))
             try await channel.writeAndFlush(HTTPServerResponsePart.head(hint))

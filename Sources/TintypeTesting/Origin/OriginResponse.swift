@@ -15,7 +15,7 @@ public import FoundationEssentials
 public struct OriginResponse: Sendable {
     /// The marking of the end of the body (RFC 9112, section 6).
     public enum Framing: Sendable, Hashable {
-        /// A `Content-Length`; `nil` for the true length.
+        /// A `Content-Length`; `nil` for the true length, unless the header fields have one or the status allows none.
         case contentLength(Int?)
         /// The transfer coding `chunked`.
         case chunked
@@ -103,6 +103,14 @@ public struct OriginResponse: Sendable {
         }
     }
 
+    /// The length that is added to the header fields; `nil` for none.
+    var addedLength: Int? {
+        guard case .contentLength(let announced) = framing else { return nil }
+        // A 204 may not have a length (RFC 9110, section 8.6), and a 304 needs none.
+        let hasNone = [204, 304].contains(status) || headers.contains { $0.name.lowercased() == "content-length" }
+        return announced ?? (hasNone ? nil : bodyBytes)
+    }
+
     /// The bytes that are sent of the body.
     public var body: Data {
         steps.reduce(into: Data()) { body, step in
@@ -115,7 +123,12 @@ public struct OriginResponse: Sendable {
 
     /// Returns the same answer with another announced length, which may be wrong.
     /// - Parameter contentLength: the announced length, in bytes.
-    public func announcing(contentLength: Int) -> OriginResponse { with { $0.framing = .contentLength(contentLength) } }
+    public func announcing(contentLength: Int) -> OriginResponse {
+        with { response in
+            response.headers.removeAll { $0.name.lowercased() == "content-length" }
+            response.framing = .contentLength(contentLength)
+        }
+    }
 
     /// Returns the same answer with another header field.
     /// - Parameters:
@@ -127,7 +140,7 @@ public struct OriginResponse: Sendable {
 
     /// Returns the same answer, which resets the connection after a number of bytes of the body, and after the gate, if any.
     ///
-    /// A reset discards the bytes that haven't arrived yet. If the number matters, open the gate once the client has them.
+    /// A reset discards the bytes that haven't arrived yet. To be sure of them, open the gate once they have.
     /// - Parameters:
     ///   - count: the largest number of bytes of the body that the client receives.
     ///   - gate: a gate to wait at before; `nil` not to wait.
@@ -147,7 +160,7 @@ public struct OriginResponse: Sendable {
     private func cut(after count: Int, _ gate: OriginGate?, _ end: Step) -> OriginResponse {
         with { response in
             let whole = response.body
-            if response.framing == .contentLength(nil) { response.framing = .contentLength(whole.count) }
+            if let length = response.addedLength { response.framing = .contentLength(length) }
             response.steps = count > 0 ? [.bytes(whole.prefix(count))] : []
             if let gate { response.steps.append(.wait(gate)) }
             response.steps.append(end)
