@@ -46,7 +46,7 @@ public final class OriginGate: Sendable {
     }
 
     /// Arrives at the gate and waits until it lets the caller pass.
-    /// - Throws: `CancellationError`.
+    /// - Throws: `CancellationError`, and ``WaitTimeout`` after ten minutes.
     public func pass() async throws {
         state.update { $0.arrivals += 1 }
         try await state.take { state in

@@ -76,9 +76,9 @@ public enum SampleImages {
     }
 
     /// Draws all samples.
-    /// - Parameter scale: the factor of the sizes. Tests draw small images.
+    /// - Parameter scale: the factor of the sizes, from 0 to 10. Tests draw small images.
     /// - Returns: the samples in the order of ``Kind``.
-    /// - Throws: the errors of the encoders.
+    /// - Throws: the errors of the encoders, and `encodeFailed` for another factor.
     public static func all(scale: Double = 1) throws(ImageError) -> [SampleImage] {
         var samples: [SampleImage] = []
         for kind in Kind.allCases { samples.append(try draw(kind, scale: scale)) }
@@ -88,12 +88,16 @@ public enum SampleImages {
     /// Draws a sample.
     /// - Parameters:
     ///   - kind: the sample.
-    ///   - scale: the factor of its size. No side is shorter than 16 pixels.
+    ///   - scale: the factor of its size, from 0 to 10. No side is shorter than 16 pixels.
     /// - Returns: the encoded image.
-    /// - Throws: the errors of the encoder.
+    /// - Throws: the errors of the encoder, and `encodeFailed` for another factor.
     public static func draw(_ kind: Kind, scale: Double = 1) throws(ImageError) -> SampleImage {
-        let draw = SamplePainter(scale: scale)
         let name = kind.rawValue
+        guard (0...10).contains(scale) else {
+            throw ImageError(
+                .encodeFailed, stage: .encode, source: name, reason: "the scale \(scale) isn't from 0 to 10")
+        }
+        let draw = SamplePainter(scale: scale)
         return switch kind {
         case .mountains: try draw.scene(.mountains, 4000, 3000, name, .jpeg, enlarging: 2)
         case .sea: try draw.scene(.sea, 1600, 1000, name, .jpeg) { $0.progressive = true }

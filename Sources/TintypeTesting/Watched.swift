@@ -96,7 +96,7 @@ public final class Watched<Value: Sendable>: Sendable {
                 return true
             }
             group.addTask {
-                try await Task.sleep(for: timeLimit)
+                try await Task.sleep(for: timeLimit.boundedLimit)
                 return false
             }
             defer { group.cancelAll() }

@@ -83,7 +83,7 @@ struct TestLoaderTests {
 
     @Test("A cancelled wait ends with CancellationError, with and without a time limit")
     func cancelledWait() async throws {
-        for limit in [nil, Duration.seconds(600)] {
+        for limit in [nil, Duration.seconds(600), Duration.seconds(Int64.max)] {
             let task = Task { try await Watched(0).wait(timeLimit: limit) { $0 == 1 } }
             task.cancel()
             await #expect(throws: CancellationError.self) { try await task.value }
@@ -125,6 +125,16 @@ struct TestLoaderTests {
         for kind in [SampleImages.Kind.flower, .ripple, .orientationLeft, .gray] {
             let sample = try SampleImages.draw(kind, scale: 0.03)
             #expect(sample.name == kind.rawValue && sample.data == all.first { $0.name == kind.rawValue }?.data)
+        }
+    }
+
+    @Test("A sample that can't have its size is an error")
+    func impossibleSamples() {
+        for scale in [Double.nan, .infinity, -1, 1e300] {
+            for kind in [SampleImages.Kind.flower, .palette] {
+                let error = #expect(throws: ImageError.self) { try SampleImages.draw(kind, scale: scale) }
+                #expect(error?.code == .encodeFailed && error?.reason.contains("\(scale)") == true)
+            }
         }
     }
 }
