@@ -43,7 +43,7 @@ final class MovieCoder: ImageCoder {
         var properties = Image.Properties()
         properties.format = .movie
         properties.loopCount = frames.count > 1 ? 3 : 0
-        properties.scale = options.scale
+        properties.scale = options.scale ?? 1
         properties.decodeOptions = options
         guard let image = Image(frames: frames, properties: properties) else {
             throw ImageError(.corruptImage, stage: .decode, reason: "no frames")

@@ -54,7 +54,7 @@ struct ImageKeyTests {
             options.allowsPartialImage = .random(using: &random)  // What is incomplete isn't cached, and so has no key.
             options.keepsColorSpace = .random(using: &random)
             options.decodeToHDR = .random(using: &random)
-            options.scale = [1, 2, 2.5].randomElement(using: &random)!
+            options.scale = [nil, 1, 2, 2.5].randomElement(using: &random)!
             options.formatHint = [nil, .png, ImageFormat(rawValue: "png;transform=a"), ImageFormat(rawValue: "png%3B")]
                 .randomElement(using: &random)!
             let keys = [
@@ -89,7 +89,8 @@ struct ImageKeyTests {
             if let bytes = options.maximumBytes { signature.append("bytes \(bytes.bytes)") }
             if !signature.isEmpty { signature.append("fast \(options.prefersFastThumbnail)") }
             signature.append("\(options.firstFrameOnly) \(options.keepsColorSpace)")
-            signature.append("\(options.decodeToHDR) \(options.scale) \(options.formatHint?.rawValue ?? "none")")
+            signature.append("\(options.decodeToHDR) \(options.formatHint?.rawValue ?? "none")")
+            signature.append("scale \(options.scale.map { "\($0)" } ?? "none")")
             signature.append("coder \(coder ?? "none") \(coderToken)")
             if !keys.isEmpty { signature.append("\(keys) \(transformsAnimatedImages)") }
             let isOriginal = variant.isOriginal

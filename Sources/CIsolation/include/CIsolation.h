@@ -11,7 +11,7 @@
 #define TINTYPE_OTHER_VERSION 65
 
 /// The version of the messages between a program and its workers.
-#define TINTYPE_WIRE_VERSION 4
+#define TINTYPE_WIRE_VERSION 5
 /// The descriptor of a worker's socket.
 #define TINTYPE_WORKER_SOCKET 3
 

@@ -38,7 +38,7 @@ public struct ImageVariant: Hashable, Sendable, CustomStringConvertible {
         if options.firstFrameOnly { parts.append("firstFrame") }
         if options.keepsColorSpace { parts.append("sourceColor") }
         if options.decodeToHDR { parts.append("hdr") }
-        if options.scale != 1 { parts.append("scale=\(options.scale)") }
+        if let scale = options.scale { parts.append("scale=\(scale)") }
         if let hint = options.formatHint { parts.append("as=\(VariantText.escaped(hint.rawValue))") }
         for settings in options.formatSettings.cacheKeys { parts.append("decode=\(VariantText.escaped(settings))") }
         if let coder { parts.append("coder=\(VariantText.escaped(coder))") }

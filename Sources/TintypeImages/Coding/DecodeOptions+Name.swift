@@ -17,7 +17,9 @@ extension DecodeOptions {
     package func completed(fileName: String, mimeType: String? = nil) -> DecodeOptions {
         var options = self
         if formatHint == nil { options.formatHint = ImageFormat.hint(fileName: fileName, mimeType: mimeType) }
-        if scale == 1 { options.scale = Image.scale(ofName: fileName) }
+        let namedScale = Image.scale(ofName: fileName)
+        // An image that a loader made may have a scale of its own, which a name without any leaves as it is.
+        if scale == nil, namedScale != 1 { options.scale = namedScale }
         return options
     }
 

@@ -34,8 +34,9 @@ public struct DecodeOptions: Sendable, Hashable, Codable {
     public var page = 0
     /// Decodes only the first frame of an animation.
     public var firstFrameOnly = false
-    /// The number of pixels per point of the result, at least 1. A number that is less, infinite, or none counts as 1.
-    public var scale: Double = 1
+    /// The number of pixels per point of the result, at least 1; `nil`, the default, for the scale in the name of the source, such as 2 for
+    /// `photo@2x.png`, and otherwise 1. A number that is less, infinite, or none counts as 1.
+    public var scale: Double?
     /// True if a truncated image is decoded as far as possible, and marked as partial, instead of being an error.
     public var allowsPartialImage = false
     /// Keeps the pixels in the source's color space instead of converting them to sRGB.
@@ -65,7 +66,8 @@ public struct DecodeOptions: Sendable, Hashable, Codable {
     public init(
         thumbnailSize: PixelSize? = nil, preservesAspectRatio: Bool = true, allowsUpscaling: Bool = false,
         prefersFastThumbnail: Bool = false, maximumBytes: ByteCount? = nil, firstFrameOnly: Bool = false,
-        scale: Double = 1, allowsPartialImage: Bool = false, keepsColorSpace: Bool = false, decodeToHDR: Bool = false,
+        scale: Double? = nil, allowsPartialImage: Bool = false, keepsColorSpace: Bool = false,
+        decodeToHDR: Bool = false,
         formatHint: ImageFormat? = nil, coversThumbnailSize: Bool = false
     ) {
         self.thumbnailSize = thumbnailSize

@@ -3,7 +3,7 @@ extension ImageInfo {
     package func properties(_ options: DecodeOptions) -> Image.Properties {
         var properties = Image.Properties()
         properties.format = format
-        properties.scale = options.scale
+        properties.scale = options.scale ?? 1
         properties.loopCount = isAnimated ? loopCount ?? 0 : 0
         properties.bitsPerComponent = bitsPerComponent
         properties.hasAlpha = hasAlpha

@@ -77,7 +77,8 @@ extension WireRequest {
         _ given: Image.Properties, of size: PixelSize
     ) throws(WorkerConversation.Failure) -> Image.Properties {
         var properties = given
-        try require(given.format.map { formats.contains($0) } == true && given.scale == Image.validScale(options.scale))
+        try require(given.format.map { formats.contains($0) } == true)
+        try require(given.scale == Image.validScale(options.scale ?? 1))
         try require(Self.largestCount.contains(given.loopCount) && (1...64).contains(given.bitsPerComponent))
         try require(!given.isTransformed && !given.mayMove && (options.allowsPartialImage || !given.isPartial))
         try require(options.decodeToHDR || !given.isHighDynamicRange)

@@ -91,8 +91,8 @@ extension LoadEnvironment {
     /// Returns an image as the options would have it decoded: in their size, with as many frames.
     func image(_ image: Image, options: DecodeOptions, priority: WorkPriority) async throws(ImageError) -> Image {
         let frames = options.firstFrameOnly ? image.firstFrame : image
-        let scale = Image.validScale(options.scale)
-        let whole = scale > frames.scale ? frames.with { $0.scale = scale } : frames
+        let scale = options.scale.map(Image.validScale) ?? frames.scale
+        let whole = scale == frames.scale ? frames : frames.with { $0.scale = scale }
         let (limits, pool) = (configuration.limits, configuration.pool)
         let count = whole.animation?.frameCount ?? 1
         let pixelBytes = whole.pixels.format.bytesPerPixel

@@ -79,7 +79,7 @@ extension ImageLoad {
             if thumbnail != nil {
                 // The larger thumbnail may have another scale, and be an animation.
                 decoded.image = decoded.image.with { [decoded] properties in
-                    properties.scale = self.options().scale
+                    properties.scale = self.options().scale ?? 1
                     if !decoded.image.isAnimated { properties.loopCount = 0 }
                 }
             }

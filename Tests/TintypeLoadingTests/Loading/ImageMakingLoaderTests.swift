@@ -11,6 +11,7 @@ import TintypeTesting
 /// A loader that draws, and has no bytes.
 private struct DrawingLoader: ImageLoading {
     let calls = Watched(0)
+    var scale = 1.0
     let schemes = ["test"]
     func canLoad(_ url: URL) -> Bool { url.scheme == "test" }
 
@@ -18,7 +19,9 @@ private struct DrawingLoader: ImageLoading {
         calls.update { $0 += 1 }
         var pixels = try MutablePixelBuffer(size: PixelSize(width: 40, height: 20))
         pixels.withUnsafeMutableBytes { bytes in _ = bytes.initializeMemory(as: UInt8.self, repeating: 200) }
-        return LoadedData(image: Image(pixels: pixels.freeze()), url: request.url)
+        var image = Image(pixels: pixels.freeze())
+        image.scale = scale
+        return LoadedData(image: image, url: request.url)
     }
 }
 
@@ -44,6 +47,19 @@ struct ImageMakingLoaderTests {
         let thumbnail = try await manager.image(for: small)
         #expect(thumbnail.size == PixelSize(width: 10, height: 5) && thumbnail.isThumbnail)
         #expect(try await manager.load(request).source == .memory)
+    }
+
+    @Test("The image keeps the scale of its loader, unless the request asks for another", .capability("CTX-10"))
+    func scale() async throws {
+        let manager = ImageManager(
+            cache: cache, loader: DrawingLoader(scale: 2), coders: ImageCoders([DotCoder()]))
+        var request = request
+        request.cache.query = .memory
+        #expect(try await manager.image(for: request).scale == 2)
+        for scale in [1.0, 3.0] {
+            request.decode.scale = scale
+            #expect(try await manager.image(for: request).scale == scale)
+        }
     }
 
     @Test("Images that wait to be encoded count with their pixels, and a load waits for them")

@@ -98,6 +98,11 @@ struct ManagerCachingTests {
         #expect(manager.key(for: request).variant.isOriginal)
         request.decode.scale = 3
         #expect(try await manager.image(for: request).scale == 3)
+        request.decode.scale = 1
+        #expect(try await manager.image(for: request).scale == 1)
+        request.decode.scale = nil
+        #expect(try await manager.load(request).source == .memory)
+        #expect(try await manager.image(for: request).scale == 2, "each scale is an image of its own")
         #expect(try await manager.image(for: url).scale == 1)
     }
 

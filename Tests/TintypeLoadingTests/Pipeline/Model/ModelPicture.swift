@@ -115,7 +115,7 @@ extension ImageRequest {
         if picture.isFast { decode.prefersFastThumbnail = true }
         decode.firstFrameOnly = picture.firstFrameOnly
         decode.keepsColorSpace = picture.keepsColorSpace
-        decode.scale = picture.isDoubleScale ? 2 : 1
+        decode.scale = picture.isDoubleScale ? 2 : nil
         if !picture.transformers.isEmpty { transformer = ImageTransformers(picture.transformers.map(Mark.init)) }
         transformsAnimatedImages = picture.transformsFrames
         if picture.isLowQuality { cache.encoding.quality = 0.5 }
@@ -187,7 +187,7 @@ struct PictureCoder: ImageCoder {
         properties.hasAlpha = false
         properties.loopCount = frameCount > 1 ? 3 : 0
         properties.sourceSize = source
-        properties.scale = options.scale
+        properties.scale = options.scale ?? 1
         properties.metadata = ImageMetadata(exif: Data([pixel.y]))
         properties.decodeOptions = options
         guard let image = Image(frames: frames, properties: properties) else {
