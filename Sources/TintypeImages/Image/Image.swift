@@ -61,7 +61,7 @@ public struct Image: Sendable {
         package var mayMove = false
         /// True if a transformer made the image.
         package var isTransformed = false
-        /// True if the image was drawn from a vector source.
+        /// True if the image was drawn from a vector source, and not transformed since.
         package var isVector = false
         /// The options that the image was decoded with.
         package var decodeOptions = DecodeOptions()
@@ -169,7 +169,8 @@ public struct Image: Sendable {
         get { properties.decodeOptions }
         set { self = with { $0.decodeOptions = newValue } }
     }
-    /// True if the image was drawn from a vector source, SVG or PDF. Its pixels are sharp at the size that it was decoded at.
+    /// True if the image was drawn from a vector source, SVG or PDF, and not transformed since. Its pixels are sharp at the size that it
+    /// was decoded at.
     public var isVector: Bool {
         get { properties.isVector }
         set { self = with { $0.isVector = newValue } }

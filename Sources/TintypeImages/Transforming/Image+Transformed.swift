@@ -37,7 +37,11 @@ extension Image {
     /// Returns the result of a transformer, with the metadata of this image unless the transformer changes it.
     func applying(_ transformer: any ImageTransformer) throws -> Image {
         try ProcessingContext.current.checkCancellation()
-        let result = try transformer.transform(firstFrame).with { $0.isTransformed = true }
+        let result = try transformer.transform(firstFrame).with { properties in
+            properties.isTransformed = true
+            // A program may draw a vector source again for another size, but not what a transformer made.
+            properties.isVector = false
+        }
         guard transformer.preservesMetadata else {
             return result.with { $0.isPartial = $0.isPartial || isPartial }
         }

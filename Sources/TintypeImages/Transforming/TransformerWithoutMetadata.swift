@@ -18,7 +18,6 @@ struct TransformerWithoutMetadata: ImageTransformer {
         properties.isHighDynamicRange = source.isHighDynamicRange
         properties.hasAlpha = source.hasAlpha
         properties.isPartial = source.isPartial
-        properties.isVector = source.isVector
         return Image(pixels: result.pixels, properties: properties)
     }
 }

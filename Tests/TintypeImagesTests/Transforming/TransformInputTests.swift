@@ -234,6 +234,20 @@ struct TransformInputTests {
         #expect(ClosureTransformer(key: "") { $0 }.withoutMetadata().hasEmptyKey)
     }
 
+    @Test("The result of a transformer is no vector image", .capability("OPT-23", "MET-04"))
+    func vectorImages() throws {
+        let image = try Image.sample(12, 8, seed: 1).with { $0.isVector = true }
+        let half = ImageTransformers.closure(key: "half") { try $0.resized(to: PixelSize(width: 6, height: 4)) }
+        let transformers: [any ImageTransformer] = [
+            .resize(width: 6), .circle(), .blur(radius: 1), half, .resize(width: 6).then(half),
+        ]
+        for transformer in transformers {
+            #expect(try !image.transformed(transformer).isVector, "\(transformer.key)")
+            #expect(try !image.transformed(transformer.withoutMetadata()).isVector, "\(transformer.key)")
+        }
+        #expect(try image.transformed(ImageTransformers([])).isVector)
+    }
+
     @Test("Every frame of an animation is transformed", .capability("TRF-01"))
     func animation() throws {
         let frames = try (1...3).map { seed in
