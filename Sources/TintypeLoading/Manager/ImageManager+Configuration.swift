@@ -13,7 +13,8 @@ extension ImageManager {
     /// manager.configuration.scaleDownLimit = .megabytes(30)
     /// ```
     public struct Configuration: Sendable {
-        /// The identity of a URL in the caches, for URLs that carry signatures or session ids. The default is the whole URL.
+        /// The identity of a URL in the caches, for URLs that carry signatures or session ids. The default is the whole URL, also where the
+        /// closure returns an empty string.
         public var cacheKey: (@Sendable (URL) -> String)?
         /// True if a URL that isn't cached may be loaded. The answer `false` ends the load with
         /// ``ImageError/Code/loadingDisallowed``.

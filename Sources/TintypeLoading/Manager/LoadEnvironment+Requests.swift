@@ -30,7 +30,11 @@ extension LoadEnvironment {
     }
 
     /// The identity of a URL in the caches.
-    func source(of url: URL) -> String { configuration.cacheKey?(url) ?? url.absoluteString }
+    func source(of url: URL) -> String {
+        // All URLs for which the program has no key would share an image.
+        if let key = configuration.cacheKey?(url), !key.isEmpty { return key }
+        return url.absoluteString
+    }
 
     /// The identity of a request's source in the caches.
     func source(of request: ImageRequest) -> String {

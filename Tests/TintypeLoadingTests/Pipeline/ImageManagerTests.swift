@@ -253,6 +253,19 @@ struct ImageManagerTests {
         #expect(second.key == ImageKey(source: "test:a"))
     }
 
+    @Test("A URL whose cache key is empty is known by itself", .capability("MGR-08"))
+    func emptyCacheKey() async throws {
+        let bench = ManagerBench()
+        bench.manager.configuration.cacheKey = { _ in "" }
+        for name in ["test:a", "test:b"] {
+            let image = try await bench.manager.load(URL(string: name)!)
+            #expect(image.source == .network && image.key == ImageKey(source: name))
+        }
+        var request = ImageRequest(URL(string: "test:a")!)
+        request.cache.key = ""
+        #expect(await bench.failure(request)?.code == .invalidRequest)
+    }
+
     @Test("The options processor sees every request first", .capability("MGR-07"))
     func processor() async throws {
         var configuration = ImageManager.Configuration()
