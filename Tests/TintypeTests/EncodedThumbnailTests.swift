@@ -31,6 +31,25 @@ struct EncodedThumbnailTests {
         #expect(try Image(data: made.data).size == made.info.size && loader.requestCount() == 1)
     }
 
+    @Test(
+        "A thumbnail that is made of a larger one has the size of one that is made of the original",
+        .capability("CQU-10"))
+    func sizeOfThumbnailOfThumbnail() async throws {
+        let url = try #require(URL(string: "test:/tall"))
+        let loader = TestLoader([url: .data(try Gradients.image(width: 325, height: 1_000).encoded(as: .png))])
+        var request = ImageRequest(url, thumbnailSize: PixelSize(width: 100, height: 100))
+        request.cache.storesVariant = true
+        request.cache.waitsForStore = true
+        let first = try manager(loader)
+        // Half a column more than the proportions have.
+        #expect(try await first.image(for: request).size == PixelSize(width: 33, height: 100))
+        try await first.removeCachedImage(for: ImageRequest(url), from: .disk)
+        request.thumbnailSize = PixelSize(width: 50, height: 50)
+        let small = try await manager(loader).image(for: request)
+        #expect(small.size == PixelSize(width: 16, height: 50) && small.sourceSize?.height == 1_000)
+        #expect(loader.requestCount() == 1)
+    }
+
     @Test("The thumbnail of a file is made again when the file changes")
     func changedFile() async throws {
         let url = try folder.write(try Gradients.data(.png), to: "a.png")

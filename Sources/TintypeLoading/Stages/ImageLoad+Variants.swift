@@ -68,9 +68,12 @@ extension ImageLoad {
         options.scale = self.options().scale
         options.decodeToHDR = request.decode.decodeToHDR
         options.keepsColorSpace = request.decode.keepsColorSpace
+        let properties = entry.imageProperties.flatMap { StoredImageProperties($0) }
+        if thumbnail != nil, let size = properties?.size(under: options) {
+            (options.thumbnailSize, options.preservesAspectRatio) = (size, false)
+        }
         do throws(ImageError) {
             var decoded = try await decode(entry.data, options, job)
-            let properties = entry.imageProperties.flatMap { StoredImageProperties($0) }
             if let properties {
                 decoded.image = properties.restored(decoded.image, options: self.options())
             } else {

@@ -35,6 +35,12 @@ struct StoredImageProperties: Codable {
 
     var encoded: Data? { try? JSONEncoder().encode(self) }
 
+    /// The size of another thumbnail of the source, which the rounded sides of this one don't tell; `nil` if it isn't known, as for a drawing,
+    /// whose sides are fractions.
+    func size(under options: DecodeOptions) -> PixelSize? {
+        isVector ? nil : sourceSize.map { options.outputSize(for: $0) }
+    }
+
     /// Gives an image that was decoded from a stored variant the properties of the image that was stored.
     /// - Parameter options: The options of the request, which made the variant.
     func restored(_ image: Image, options: DecodeOptions) -> Image {
