@@ -128,6 +128,10 @@ struct RequestSender: Sendable {
     private func message(
         _ request: DownloadRequest, _ route: HTTPClientRoute, _ fields: HTTPFields
     ) throws(ImageError) -> HTTPClient.Request {
+        // The client library checks only the characters of names.
+        guard !fields.all.contains(where: { $0.name.isEmpty }) else {
+            throw ImageError(.badRequest, stage: .load, reason: "a header field of the request has an empty name")
+        }
         let isSecure = request.url.scheme?.lowercased() == "https"
         var headers = HTTPHeaders(fields.all)
         RequestTarget.correct(&headers, for: request.url)
