@@ -14,11 +14,11 @@ extension ImageManager {
         } else {
             result = try await loaded(request, key, environment, following: priority, onUpdate: onUpdate)
         }
-        if result.source == .memory, request.cache.queriesData,
+        if result.source == .memory, request.cache.queriesData, environment.queriesDisk(request),
             let entry = await environment.originals.disk?.entry(forKey: key.original),
             environment.accepts(entry.response, for: request)
         {
-            result.data = entry.data
+            (result.data, result.mimeType) = (entry.data, entry.mimeType)
         }
         result.metrics.total = ContinuousClock.now - start
         return result

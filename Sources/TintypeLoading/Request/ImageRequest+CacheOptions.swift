@@ -35,7 +35,8 @@ extension ImageRequest {
         public var lifetime: Duration?
         /// True if the load ends only when the caches have stored the image. ``ImageResult/storeError`` then has the reason.
         public var waitsForStore = false
-        /// True if the result of a memory hit has the encoded bytes, if the disk cache has them.
+        /// True if the result of a memory hit has the encoded bytes, if the disk cache has them and the request looks there for the
+        /// original.
         public var queriesData = false
 
         init() {}

@@ -102,7 +102,10 @@ struct ManagerOptionsTests {
         request.cache.queriesData = true
         let hit = try await manager.load(request)
         #expect(hit.source == .memory)
-        #expect(hit.data == Data("DOT 8".utf8))
+        #expect(hit.data == Data("DOT 8".utf8) && hit.mimeType == "image/x-dot")
+        request.cache.query = .memory
+        #expect(try await manager.load(request).data == nil, "the request doesn't look on disk")
+        request.cache.query = .all
         try await cache.removeAll(from: .disk)
         #expect(try await manager.load(request).data == nil)
     }

@@ -248,7 +248,7 @@ struct PipelineModel: Hashable {
         case .store:
             return model.afterStoring(index)
         case .lookUpBytes:
-            model.actions[index].answer.bytes = caches.disk[picture.original]
+            model.actions[index].answer.bytes = wish.asksDisk ? caches.disk[picture.original] : nil
         case .removeFromMemory, .removeFromDisk:
             guard let removal = action.removal else { break }
             model.remove(removal, from: step == .removeFromMemory ? .memory : .disk)
