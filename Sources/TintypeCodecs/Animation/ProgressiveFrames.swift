@@ -31,6 +31,7 @@ struct ProgressiveFrames {
             guard error.code == .truncatedImage else { throw error }
             return nil
         }
+        guard !hasUnknownSize else { return nil }
         if picture == nil, let decoder, let picture = try decoder.arrivingPicture() {
             return image(picture.pixels, isPartial: true, isMissingRows: picture.isMissingRows)
         }
@@ -43,7 +44,7 @@ struct ProgressiveFrames {
     mutating func finish(_ data: Data) throws(ImageError) -> Image? {
         // Without an image, all of it is decoded next, which takes the memory again.
         defer { decoder = nil }
-        try advance(data)
+        try advance(data, isEnd: true)
         guard let decoder, decoder.isWhole, !decoder.isPartial, let picture else { return nil }
         let info = decoder.info
         // Data after the frames may turn them.
@@ -52,7 +53,13 @@ struct ProgressiveFrames {
         return image(picture, isPartial: false)?.animated(by: coder, data, info, options: options, context)
     }
 
-    private mutating func advance(_ data: Data) throws(ImageError) {
+    /// True until the end if all frames share a limit of bytes, because their number decides the size.
+    private var hasUnknownSize: Bool {
+        options.maximumBytes != nil && !options.firstFrameOnly && decoder?.mayMove == true
+    }
+
+    private mutating func advance(_ data: Data, isEnd: Bool = false) throws(ImageError) {
+        if isEnd, hasUnknownSize { decoder = nil }
         if let decoder {
             try decoder.extend(data)
         } else {
@@ -60,7 +67,7 @@ struct ProgressiveFrames {
             lenient.allowsPartialImage = true
             decoder = try open(data, lenient)
         }
-        if picture == nil, let frame = try decoder?.arrivedFrame() {
+        if picture == nil, isEnd || !hasUnknownSize, let frame = try decoder?.arrivedFrame() {
             (picture, orientation) = (frame.pixels, decoder?.info.orientation)
         }
     }

@@ -26,15 +26,18 @@ final class PNGArrivingRows {
     private var shown = 0
 
     /// Starts a pusher that has come to the pixels.
-    /// - Parameter chunks: those before the pixels.
+    /// - Parameters:
+    ///   - chunks: those before the pixels.
+    ///   - output: the size of the image.
     init(
-        _ pusher: PNGPushReader, _ chunks: PNGChunks, profile: Data?, options: DecodeOptions, context: ProcessingContext
+        _ pusher: PNGPushReader, _ chunks: PNGChunks, profile: Data?, output: PixelSize, options: DecodeOptions,
+        context: ProcessingContext
     ) throws(ImageError) {
         self.chunks = chunks
         self.options = options
         self.context = context
+        self.output = output
         let source = chunks.header.size
-        output = options.outputSize(for: chunks.orientation.display(source))
         try context.limits.check(size: source, output: output)
         reservation = try chunks.reserve(output: output, context: context)
         try pusher.start()

@@ -82,8 +82,10 @@ final class PNGProgressiveDecoder: ProgressiveDecoder {
         let profile = data.withUnsafeBytes { chunks.profile(in: $0) }
         let format = options.pixelFormat(bitsPerComponent: chunks.bitsPerComponent)
         isDeep = chunks.workingFormat(format, profile: profile) != .rgba8
+        let output = options.outputSize(for: chunks.info.displaySize)
         var options = options
         if isDeep { options.decodeToHDR = false }
-        rows = try PNGArrivingRows(pusher, chunks, profile: profile, options: options, context: context)
+        rows = try PNGArrivingRows(
+            pusher, chunks, profile: profile, output: output, options: options, context: context)
     }
 }

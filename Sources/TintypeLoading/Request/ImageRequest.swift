@@ -36,7 +36,8 @@ public struct ImageRequest: Sendable {
     /// ``ImageError/Code/notAnimated``.
     public var requiresAnimation = false
     /// True if previews are shown while the bytes arrive, as ``ImageEvent/preview(_:)``: coarse or incomplete at first, transformed like
-    /// the image, and never cached. At most one preview comes per ``ImageManager/Configuration-swift.struct/previewInterval``.
+    /// the image, and never cached. At most one preview comes per ``ImageManager/Configuration-swift.struct/previewInterval``. There are none
+    /// of an image that may be animated under a limit of bytes, which all of its frames share: their number decides its size.
     public var isProgressive = false
 
     // MARK: The caches

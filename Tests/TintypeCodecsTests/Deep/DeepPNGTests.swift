@@ -112,6 +112,20 @@ struct DeepPNGTests {
         #expect(finished.properties == (try decode(data)).properties)
     }
 
+    @Test("Previews under a limit of bytes have the size of the image", .capability("3.15"), arguments: [false, true])
+    func limitedPreviews(interlaced: Bool) throws {
+        var encoding = EncodeOptions()
+        encoding.progressive = interlaced
+        let data = try coder.encode(DeepSamples.gradient(64, 300), as: .png, options: encoding)
+        var options = DecodeOptions(maximumBytes: ByteCount(64 * 300 * 4))
+        options.decodeToHDR = true
+        let decoder = try coder.progressiveDecoder(options: options, context: ProcessingContext())
+        try decoder.append(Data(data.prefix(data.count * 2 / 3)))
+        let preview = try #require(try decoder.preview())
+        try decoder.append(Data(data.dropFirst(data.count * 2 / 3)))
+        #expect(try decoder.finish().size == preview.size)
+    }
+
     @Test("A profile is converted with 16 bits, in full and in thumbnails", arguments: [false, true])
     func profile(hasAlpha: Bool) throws {
         let profile = try ProfileSamples.wide()

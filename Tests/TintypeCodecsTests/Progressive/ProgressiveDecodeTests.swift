@@ -177,6 +177,23 @@ struct ProgressiveDecodeTests {
     }
 
     @Test(
+        "Under a limit of bytes, which frames share, previews have the size of the end, or there are none",
+        .capability("3.15"), arguments: Sample.allCases, [false, true])
+    func limitOfBytes(sample: Sample, firstFrameOnly: Bool) throws {
+        let data = try sample.data()
+        var options = DecodeOptions(maximumBytes: ByteCount(8_000), firstFrameOnly: firstFrameOnly)
+        let whole = try coders.decode(data, options: options, context: ProcessingContext())
+        #expect(whole.size.pixelCount <= 2_000)
+        let (previews, final) = try feed(data, options, chunk: data.count / 12 + 1, coder: coders)
+        #expect(previews.allSatisfy { $0.size == final.size } && final.frames == whole.frames)
+        // Of a GIF, even the end may bring another frame.
+        let mayMove = !firstFrameOnly && (Self.growing + [.stillGIF, .interlacedGIF]).contains(sample)
+        #expect(previews.isEmpty == mayMove)
+        options.maximumBytes = nil
+        #expect(try !feed(data, options, chunk: data.count / 12 + 1, coder: coders).previews.isEmpty)
+    }
+
+    @Test(
         "What is there of a picture is what it will be",
         arguments: [Sample.baselineJPEG, .png, .translucentPNG, .webp, .stillGIF])
     func rows(sample: Sample) throws {
