@@ -2,7 +2,8 @@ internal import TintypeLoading
 
 /// The activity of downloaders, for an indicator that doesn't flicker.
 ///
-/// It starts when transfers have run for a while, and ends when none has run for a while.
+/// It starts when transfers have run for a while, and ends when none has run for a while. A loader of the program's own can report its
+/// transfers, too: it calls ``observe(_:of:)`` with ``DownloadEvent/started(id:url:)`` and ``DownloadEvent/finished(id:_:_:)``.
 ///
 /// ```swift
 /// let activity = NetworkActivity { isActive in show(isActive) }

@@ -24,5 +24,6 @@ public struct TransferMetrics: Sendable, Hashable {
     /// The bytes at the start of the body that came from an interrupted transfer.
     public var resumedBytes = 0
 
-    package init() {}
+    /// Creates the measurements of a transfer that hasn't started.
+    public init() {}
 }
