@@ -28,7 +28,8 @@ extension ImageDownloader {
         public var maximumBytes: ByteCount
         /// The largest number of redirects that are followed; 5 by default.
         public var maximumRedirects: Int
-        /// The status codes of responses that hold an image; `nil` accepts every status.
+        /// The status codes of responses that hold an image; `nil` accepts every status. The status 304 has a meaning of its own, and never
+        /// holds an image.
         public var acceptableStatusCodes: Set<Int>?
         /// The media types that are accepted, in lowercase and without parameters; `nil` accepts every type.
         public var acceptableContentTypes: Set<String>?

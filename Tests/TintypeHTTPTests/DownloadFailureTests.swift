@@ -181,7 +181,11 @@ struct DownloadFailureTests {
     @Test("A 304 without validators in the request is a bad status", .capability("DLR-23"))
     func unaskedNotModified() async throws {
         let server = try await OriginServer.start { _ in .status(304) }
-        #expect(try await failure(downloader, LoadRequest(url: server.url("/a"))).code == .badStatus)
+        for statuses in [nil, [200, 304], [200]] as [Set<Int>?] {
+            let downloader = ImageDownloader(.init(acceptableStatusCodes: statuses))
+            let error = try await failure(downloader, LoadRequest(url: server.url("/a")))
+            #expect(error.code == .badStatus && error.statusCode == 304)
+        }
     }
 
     @Test("A header field that would break the request is refused")

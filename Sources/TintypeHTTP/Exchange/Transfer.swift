@@ -289,7 +289,9 @@ struct Transfer: Sendable {
         if status == 416, isContinuing {
             throw ImageError(.badStatus, stage: .load, reason: "HTTP 416 Range Not Satisfiable", statusCode: 416)
         }
-        if !isRest, let acceptable = context.configuration.acceptableStatusCodes, !acceptable.contains(status) {
+        // A 304 to a request without validators confirms nothing, whatever statuses are accepted.
+        let isAcceptable = status != 304 && context.configuration.acceptableStatusCodes?.contains(status) ?? true
+        if !isRest, !isAcceptable {
             let phrase = HTTPResponseStatus(statusCode: status).reasonPhrase
             let name = phrase.isEmpty ? "HTTP \(status)" : "HTTP \(status) \(phrase)"
             let place =
