@@ -92,6 +92,42 @@ struct ServerHabitTests {
         #expect(try await downloader.load(request).sentFields == [:])
     }
 
+    @Test(
+        "Fields that a redirect doesn't take to another origin are known, and those of the same origin aren't",
+        .capability("HTC-04"))
+    func sentFieldsElsewhere() async throws {
+        /// Cookies for every URL of a server but one.
+        struct Cookies: CookieStoring {
+            let port: Int
+            func cookies(for url: URL) -> String? { url.port == port && url.path() != "/a" ? "id=1" : nil }
+            func store(_ fields: [String], from url: URL) {}
+        }
+        let other = try await OriginServer.start { _ in OriginResponse(bytes) }
+        let target = other.url("/b").absoluteString
+        let server = try await OriginServer.start { request in
+            switch request.path {
+            case "/other": .redirect(to: target)
+            case "/same": .redirect(to: "/a")
+            default: OriginResponse(bytes)
+            }
+        }
+        let port = server.port
+        let downloader = ImageDownloader(
+            .init(
+                headerProvider: { url, fields in
+                    var fields = fields
+                    if url.port != port { fields["X-Other"] = "4" }
+                    if url.port == port, url.path() != "/a" { fields["X-Token"] = "3" }
+                    return fields
+                }, cookies: Cookies(port: port)))
+        let fields = ["Authorization": "Bearer 1", "X-Key": "2"]
+        let elsewhere = try await downloader.load(LoadRequest(url: server.url("/other"), headers: fields))
+        #expect(elsewhere.sentFields == ["x-other": "4"])
+        let same = try await downloader.load(LoadRequest(url: server.url("/same"), headers: fields))
+        #expect(same.sentFields == ["cookie": "", "x-token": ""])
+        #expect(other.requests.first?.header("Authorization") == nil)
+    }
+
     @Test("The answer that nothing has changed tells them, too", .capability("HTC-04"))
     func sentFieldsOfNotModified() async throws {
         let server = try await OriginServer.start { _ in OriginResponse(status: 304) }

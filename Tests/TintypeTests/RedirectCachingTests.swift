@@ -80,6 +80,22 @@ struct RedirectCachingTests {
         }
     }
 
+    @Test("An image that varies on fields that no redirect takes to its origin is cached", .capability("HTC-04"))
+    func varyingElsewhere() async throws {
+        let image = try Gradients.data(.png)
+        let other = try await OriginServer.start { _ in
+            OriginResponse(image, headers: ["Vary": "Authorization, X-Key, Accept-Encoding"])
+        }
+        let target = other.url("/b").absoluteString
+        let server = try await OriginServer.start { _ in .redirect(to: target) }
+        var request = ImageRequest(server.url("/a"), headers: ["Authorization": "Bearer 1", "X-Key": "2"])
+        request.cache.waitsForStore = true
+        #expect(try await manager(.cacheFirst).load(request).source == .network)
+        #expect(try await manager(.cacheFirst).load(request).source == .disk)
+        request.headers["X-Key"] = "3"
+        #expect(try await manager(.cacheFirst).load(request).source == .network)
+    }
+
     @Test("A URL that becomes a redirect sends no validators on", .capability("3.10"))
     func becomesRedirect() async throws {
         let isMoved = Watched(false)

@@ -83,6 +83,12 @@ struct Transfer: Sendable {
                 }
                 var loaded = try await receive(response, to: request, resumption)
                 loaded.isRedirected = !redirects.chain.isEmpty
+                // What isn't sent to another origin follows from the redirect, and so the program's request selects the answer.
+                if redirects.hasLeftOrigin {
+                    loaded.sentFields = loaded.sentFields.filter { name, value in
+                        !value.isEmpty || LoadRequest.harmlessFields.contains(name)
+                    }
+                }
                 return loaded
             }
             await drain(response)
