@@ -134,7 +134,8 @@ public final class ImageDownloader: ImageLoading, Sendable {
 
     public func cookies(for url: URL) -> String? { configuration.cookies?.cookies(for: url) }
 
-    /// The fields of a request with ``headers`` and the fields of ``Configuration/headerProvider``.
+    /// The fields of a request with ``headers``, the authorization of `user:password@` in the URL, and the fields of
+    /// ``Configuration/headerProvider``.
     ///
     /// Fields that closures add later, such as credentials for a challenge, aren't among them, and neither are ``cookies(for:)``.
     /// - Parameters:
@@ -142,11 +143,12 @@ public final class ImageDownloader: ImageLoading, Sendable {
     ///   - url: the URL of the request.
     public func requestHeaders(_ headers: [String: String], for url: URL) -> [String: String] {
         let own = self.headers
-        guard !own.isEmpty || configuration.headerProvider != nil else { return headers }
-        var fields = Configuration.defaultFields
-        fields.merge(own)
-        fields.merge(headers)
-        fields = configuration.headerProvider?(url, fields) ?? fields
+        guard !own.isEmpty || configuration.headerProvider != nil || url.hasCredentials else { return headers }
+        var request = DownloadRequest(url: url, headers: Configuration.defaultFields)
+        request.headers.merge(own)
+        request.headers.merge(headers)
+        request.moveCredentialsToHeader()
+        let fields = configuration.headerProvider?(request.url, request.headers) ?? request.headers
         return Dictionary(fields.all.map { ($0.name, $0.value) }) { first, _ in first }
     }
 

@@ -86,7 +86,11 @@ struct ServerHabitTests {
         let signedIn = ImageDownloader(.init(credentials: { _ in .basic(user: "anna", password: "x") }))
         let answer = try await signedIn.load(LoadRequest(url: server.url("/login")))
         #expect(Array(answer.sentFields.keys) == ["authorization"])
-        // The caches know the fields of the request, of the configuration, and of the provider.
+        // The caches know the fields of the request, of its URL, of the configuration, and of the provider.
+        let personal = server.url("/a", user: "me:secret")
+        #expect(try await downloader.load(LoadRequest(url: personal)).sentFields == [:])
+        #expect(downloader.requestHeaders([:], for: personal)["Authorization"] == "Basic bWU6c2VjcmV0")
+        #expect(downloader.requestHeaders(["authorization": "own"], for: personal)["authorization"] == "own")
         let known = ImageDownloader(.init(headers: ["X-Late": "1"], headerProvider: { url, fields in fields }))
         #expect(try await known.load(request).sentFields == [:])
         #expect(try await downloader.load(request).sentFields == [:])

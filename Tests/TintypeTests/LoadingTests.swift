@@ -43,6 +43,22 @@ struct LoadingTests {
         await server.stop()
     }
 
+    @Test("An image that varies on the credentials in its URL is cached for those alone", .capability("HTC-04"))
+    func credentialsInURL() async throws {
+        let data = try Gradients.data(.png)
+        let server = try await OriginServer.start { _ in OriginResponse(data, headers: ["Vary": "Authorization"]) }
+        for (user, requests) in [("anna:1", 1), ("bert:2", 2)] {
+            var request = ImageRequest(server.url("/a", user: user))
+            request.cache.key = "photo"
+            request.cache.waitsForStore = true
+            let first = manager()
+            #expect(try await first.load(request).source == .network)
+            #expect(try await first.load(request).source == .memory)
+            #expect(try await manager().load(request).source == .disk)
+            #expect(server.requestCount() == requests)
+        }
+    }
+
     @Test("A thousand who want one cold image cause exactly one request", .capability("DLR-09", "AFD-04"))
     func thousand() async throws {
         let data = try Gradients.data(.jpeg)

@@ -6,10 +6,12 @@ extension URL {
 }
 
 extension URL {
+    /// True with `user:password@`.
+    package var hasCredentials: Bool { user(percentEncoded: true) != nil || password(percentEncoded: true) != nil }
+
     /// The URL without `user:password@`.
     package var withoutCredentials: URL {
-        guard user(percentEncoded: true) != nil || password(percentEncoded: true) != nil,
-            var parts = URLComponents(url: self, resolvingAgainstBaseURL: true)
+        guard hasCredentials, var parts = URLComponents(url: self, resolvingAgainstBaseURL: true)
         else { return self }
         parts.user = nil
         parts.password = nil

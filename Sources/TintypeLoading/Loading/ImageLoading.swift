@@ -76,7 +76,8 @@ public protocol ImageLoading: Sendable {
     /// - Parameter url: the URL of the request.
     func cookies(for url: URL) -> String?
 
-    /// True if ``requestHeaders(_:for:)`` may return other fields than the request has now. The default is false.
+    /// True if ``requestHeaders(_:for:)`` may return other fields than the request has now, even for a URL without `user:password@`. The
+    /// default is false.
     var addsRequestHeaders: Bool { get }
 }
 

@@ -5,7 +5,7 @@ internal import Logging
 extension LoadEnvironment {
     /// The header fields of a request that can select a response, as they are now.
     func selectingFields(of request: ImageRequest) -> SelectingFields {
-        let isPlain = request.headers.isEmpty && !loaders.addsRequestHeaders
+        let isPlain = request.headers.isEmpty && !loaders.addsRequestHeaders && !request.url.hasCredentials
         return SelectingFields(
             isPlain ? [:] : loaders.requestHeaders(request.headers, for: request.url),
             cookies: loaders.cookies(for: request.url), ignoring: configuration.insignificantHeaders,
