@@ -23,6 +23,8 @@ struct PNGAnimation {
     var loopCount: Int
     /// The number of frames that have arrived completely, which only the bytes after them show.
     var wholeFrames: Int
+    /// True if no announced frame is missing, though the last may lack its end.
+    var hasAllFrames: Bool
 
     /// True if nothing that was drawn before a frame shows in it or in later frames.
     func isKeyframe(_ index: Int, canvas: PixelSize, isOpaque: Bool) -> Bool {
@@ -81,7 +83,9 @@ extension PNGAnimation {
             if !isComplete, frames.last?.data.isEmpty == true { frames.removeLast() }
             guard !frames.isEmpty, frames.allSatisfy({ !$0.data.isEmpty }) else { return nil }
             guard isComplete ? frames.count == control.frames : frames.count <= control.frames else { return nil }
-            return PNGAnimation(frames: frames, loopCount: control.plays, wholeFrames: wholeFrames)
+            return PNGAnimation(
+                frames: frames, loopCount: control.plays, wholeFrames: wholeFrames,
+                hasAllFrames: frames.count == control.frames)
         }
 
         private mutating func readControl(_ payload: Range<Int>, of bytes: UnsafeRawBufferPointer) {

@@ -4,6 +4,7 @@ internal import TintypeImages
 /// The chunks of a PNG file (PNG, third edition, section 5), read without decoding any pixel.
 struct PNGChunks {
     static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
+    private static let endChunk: [UInt8] = [0, 0, 0, 0, 0x49, 0x45, 0x4E, 0x44, 0xAE, 0x42, 0x60, 0x82]
 
     /// `IHDR` (section 11.2.1).
     struct Header {
@@ -43,6 +44,8 @@ struct PNGChunks {
     private(set) var announcesAnimation = false
     /// False if the bytes end before the end chunk.
     private(set) var isComplete = false
+    /// True if the bytes end with a whole chunk, or within the end chunk.
+    private(set) var endsAtEndChunk = false
     /// False if the bytes end before the pixels start.
     private(set) var hasPixelData = false
 
@@ -94,12 +97,19 @@ struct PNGChunks {
                 break
             }
         }
+        endsAtEndChunk = !isComplete && Self.endChunk.starts(with: bytes[offset...])
         // The chunks that are made for a block come first.
         metadata.exif = metadata.exif ?? rawProfiles.exif
         metadata.xmp = metadata.xmp ?? rawProfiles.xmp
         (metadata.iptc, metadata.iptcDigest) = (rawProfiles.iptc, rawProfiles.iptcDigest)
         orientation = Orientation(exif: metadata.exif, xmp: metadata.xmp)
         self.animation = animation.finish(isComplete: isComplete)
+    }
+
+    /// Notes that all pixels of the last frame are there, although the bytes end before the end chunk.
+    mutating func completeLastFrame() {
+        isComplete = true
+        animation?.wholeFrames = animation?.frames.count ?? 0
     }
 
     /// Returns the embedded color profile; `nil` if there is none that can be read.

@@ -16,6 +16,10 @@ final class PNGFrameDecoder: SeekableFrames {
     init(
         _ data: Data, _ chunks: PNGChunks, for purpose: FramePurpose, options: DecodeOptions, context: ProcessingContext
     ) throws(ImageError) {
+        var chunks = chunks
+        if purpose != .arriving, !options.firstFrameOnly, try Self.hasAllPixels(chunks, data, context) {
+            chunks.completeLastFrame()
+        }
         self.chunks = chunks
         self.context = context
         animation = chunks.animation
@@ -38,6 +42,33 @@ final class PNGFrameDecoder: SeekableFrames {
         state = FrameDecoderState(
             data, info: info, properties: chunks.properties(options, colorSpace: color.space), isPartial: isPartial,
             setup: setup)
+    }
+
+    /// Returns true if the bytes of an animation end behind its last pixel, as in files that lack their end. Browsers show such a file like
+    /// any other.
+    private static func hasAllPixels(
+        _ chunks: PNGChunks, _ data: Data, _ context: ProcessingContext
+    ) throws(ImageError) -> Bool {
+        guard chunks.endsAtEndChunk, let animation = chunks.animation, animation.hasAllFrames,
+            let frame = animation.frames.last
+        else { return false }
+        do throws(ImageError) {
+            try context.limits.check(size: chunks.header.size, output: chunks.header.size)
+            guard let row = ScratchBytes(frame.size.width * 4, pool: context.pool) else { return false }
+            let file = try data.withBytes { bytes throws(ImageError) in PNGFrameFile(frame, chunks, bytes).bytes }
+            try file.withBytes { bytes throws(ImageError) in
+                let reader = try PNGReader(bytes, checksCRC: false)
+                try reader.start()
+                for _ in 0..<reader.passes {
+                    for _ in 0..<frame.size.height { try reader.readRow(row.base) }
+                    try context.checkCancellation()
+                }
+            }
+            return true
+        } catch {
+            if error.isCancellation { throw error }
+            return false
+        }
     }
 
     var isWhole: Bool { chunks.isComplete }

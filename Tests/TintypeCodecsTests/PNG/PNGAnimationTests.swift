@@ -185,6 +185,35 @@ struct PNGAnimationTests {
         }
     }
 
+    @Test(
+        "An animation of which the end chunk alone is missing is whole, unlike one without its last pixel",
+        .capability("3.8"))
+    func missingEnd() throws {
+        let data = Self.twoFrames.data
+        let whole = try coder.decode(data, options: DecodeOptions(), context: context)
+        for missing in 1...12 {
+            let image = try coder.decode(data.dropLast(missing), options: DecodeOptions(), context: context)
+            #expect(!image.isPartial && image.frames == whole.frames, "\(missing) bytes")
+        }
+        for missing in 13...30 {
+            expectCode(.truncatedImage) {
+                try coder.decode(data.dropLast(missing), options: DecodeOptions(), context: context)
+            }
+        }
+        // The last frame has two chunks of data, and the file ends between them.
+        let chunk = try #require(data.range(of: Data("fdAT".utf8), options: .backwards)).lowerBound - 4
+        let contents = data[(chunk + 8)..<(data.count - 16)]
+        let half = contents.prefix(contents.count / 2)
+        var cut = Data(data.prefix(chunk))
+        cut.append(contentsOf: HandmadePNG.bytes(half.count))
+        cut.append(contentsOf: "fdAT".utf8)
+        cut.append(half)
+        cut.append(contentsOf: [0, 0, 0, 0])
+        expectCode(.truncatedImage) { [cut] in
+            try coder.decode(cut, options: DecodeOptions(), context: context)
+        }
+    }
+
     @Test("More frames, or more bytes of frames, than the limits allow are refused")
     func limits() throws {
         var limits = DecodeLimits()
