@@ -21,7 +21,7 @@ public struct DisplayedImage: Sendable {
     /// - Parameters:
     ///   - image: the image to show.
     ///   - role: the reason why it is shown.
-    package init(_ image: Image, role: Role) {
+    public init(_ image: Image, role: Role = .image) {
         self.image = image
         self.role = role
     }

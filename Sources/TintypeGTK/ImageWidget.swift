@@ -105,7 +105,7 @@ public import TintypeDisplay
         state.adapted(request, for: slot)
     }
 
-    /// Shows an image at once, without a load.
+    /// Shows an image at once, without a load. Loads of the slot go on, and an animation stays at its first frame until ``play(_:in:)``.
     /// - Parameters:
     ///   - content: the image; `nil` for none.
     ///   - slot: the slot.

@@ -24,6 +24,10 @@ final class Portrait: ImageDisplay {
     }
     // snippet.hide
     func draw(_ pixels: PixelBuffer?) { self.pixels = pixels }
+
+    func play(_ animation: AnimatedImage, in slot: ImageSlot) { played = animation }
+
+    var played: AnimatedImage?
     // snippet.show
 }
 // snippet.end
@@ -41,6 +45,26 @@ struct DisplaySnippets {
         #expect(portrait.pixels?.size.width == 5)
         _ = try await load.result.get()
         #expect(portrait.pixels?.size.width == 20)
+    }
+
+    @Test("A program shows an image that it already has", .capability("VEW-10"))
+    func ownImage() async throws {
+        let bench = try SnippetBench()
+        let picture = Portrait()
+        let load = picture.setImage(try bench.file())
+        let frames = try [20, 30].map { width in
+            ImageFrame(
+                pixels: try bench.picture(width, 20).resized(to: PixelSize(width: 20, height: 20)).pixels,
+                duration: .milliseconds(20))
+        }
+        let image = try #require(Image(frames: frames))
+        // snippet: show-own
+        picture.imageBinding.prepareForReuse()
+        picture.show(DisplayedImage(image), in: .image)
+        if let animation = image.animation { picture.play(animation, in: .image) }
+        // snippet.end
+        _ = await load.result
+        #expect(picture.pixels === image.pixels && picture.played === image.animation)
     }
 
     @Test("A display without a manager of its own has the default manager", .capability("VEW-24"))
