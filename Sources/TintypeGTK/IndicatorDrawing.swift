@@ -26,7 +26,7 @@ internal import TintypeDisplay
 
     func update(fraction: Double?) {
         guard let fraction else { return }
-        self.fraction = max(self.fraction ?? 0, min(1, fraction))
+        self.fraction = fraction
         onChange()
     }
 

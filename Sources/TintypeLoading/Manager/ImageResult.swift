@@ -82,7 +82,7 @@ public enum ImageEvent: Sendable {
     case finished(Result<ImageResult, ImageError>)
 }
 
-/// The progress of a transfer.
+/// The progress of a transfer. In the events of a load, ``fraction`` never decreases, even if a transfer is repeated.
 public struct ImageProgress: Sendable, Hashable {
     /// The number of bytes that have arrived.
     public var receivedBytes: Int

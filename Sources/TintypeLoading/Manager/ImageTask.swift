@@ -20,6 +20,8 @@ public final class ImageTask: Sendable {
 
     private struct State {
         var progress: ImageProgress?
+        /// The most recent fraction that was known.
+        var fraction: Double?
         var preview: Image?
         var result: Result<ImageResult, ImageError>?
         /// The numbers of updates so far.
@@ -31,14 +33,21 @@ public final class ImageTask: Sendable {
             switch update {
             case .arriving, .asking: break
             case .progress(let progress):
-                // Reports of a transfer may overtake each other between threads; no observer sees a step back.
-                guard progress.receivedBytes >= self.progress?.receivedBytes ?? 0 else { return }
+                guard !isStepBack(progress) else { return }
                 self.progress = progress
+                fraction = progress.fraction ?? fraction
                 counts.progress += 1
             case .preview(let image), .outdated(let image):
                 preview = image
                 counts.previews += 1
             }
+        }
+
+        /// True for a report that no observer should see: reports overtake each other between threads, a transfer
+        /// that is repeated starts over, and loaders correct the expected size.
+        private func isStepBack(_ progress: ImageProgress) -> Bool {
+            if let new = progress.fraction, let fraction { return new < fraction }
+            return progress.receivedBytes < self.progress?.receivedBytes ?? 0
         }
 
         /// The next event for an observer who has seen so many updates.

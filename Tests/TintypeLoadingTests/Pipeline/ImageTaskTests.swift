@@ -44,6 +44,27 @@ struct ImageTaskTests {
         #expect(after.count == 1)
     }
 
+    @Test("Progress never goes back: not in a repeated transfer, nor if its size is corrected", .capability("VEW-07"))
+    func steps() async throws {
+        let task = manager.task(for: url)
+        await loader.arrival(of: 1)
+        let reports: [(received: Int, expected: Int?, seen: Double?)] = [
+            (10, nil, nil), (30, 100, 0.3), (20, 100, 0.3), (75, 100, 0.75), (0, 600, 0.75), (80, 600, 0.75),
+            (76, 200, 0.75), (90, nil, nil), (100, 600, nil), (80, nil, nil), (40, 50, 0.8), (600, 600, 1),
+        ]
+        for (received, expected, seen) in reports {
+            loader.calls[0].request.receive(LoadProgress(receivedBytes: received, expectedBytes: expected))
+            // A new observer is told the progress so far at once.
+            guard case .progress(let progress)? = await task.events.first(where: { _ in true }) else {
+                Issue.record("no progress after \(received) of \(expected ?? 0)")
+                continue
+            }
+            #expect(progress.fraction == seen, "\(received) of \(expected ?? 0)")
+        }
+        loader.answer(0, with: .success(.dot()))
+        _ = try await task.image
+    }
+
     @Test("Loads begin in the order of their calls, and end with all others at once", .capability("MGR-36"))
     func begin() async {
         let manager = manager
