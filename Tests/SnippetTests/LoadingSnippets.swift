@@ -37,6 +37,9 @@ struct LoadingSnippets {
             }
             for failure in prefetch.failures { print(failure.url, failure.error) }
             // snippet.end
+            // snippet: prefetch-outcomes
+            for await (url, outcome) in prefetch.outcomes { print(url, outcome) }
+            // snippet.end
             #expect(prefetch.currentProgress.loaded == 1)
         }
         do {

@@ -4,33 +4,54 @@ public import FoundationEssentials
 ///
 /// The prefetch continues when this object is released; only ``cancel()`` ends it.
 public final class ImagePrefetch: Sendable {
-    typealias Failure = (url: URL, error: ImageError)
+    private struct State {
+        var progress: PrefetchProgress
+        var outcomes: [(url: URL, outcome: PrefetchOutcome)] = []
+    }
 
     /// The requests, in their starting order.
     let requests: [ImageRequest]
 
     private let id: Int
     private let core: PrefetchCore
-    private let current: Lock<PrefetchProgress>
+    private let state: Lock<State>
     private let changes = Broadcast<Void>()
-    private let failed = Lock<[Failure]>([])
 
     init(_ requests: [ImageRequest], id: Int, core: PrefetchCore) {
         self.requests = requests
         self.id = id
         self.core = core
-        current = Lock(PrefetchProgress(total: requests.count))
+        state = Lock(State(progress: PrefetchProgress(total: requests.count)))
     }
 
     /// The progress so far.
-    public var currentProgress: PrefetchProgress { current.withLock { $0 } }
+    public var currentProgress: PrefetchProgress { state.withLock { $0.progress } }
 
     /// The progress from now on, each time that an image has ended, up to the end of all. Each access returns a new sequence, for a
     /// single observer. An observer that doesn't keep up receives the latest progress, and always the last.
-    public var progress: AsyncStream<PrefetchProgress> { changes.values { [current] in current.withLock { $0 } } }
+    public var progress: AsyncStream<PrefetchProgress> { changes.values { [state] in state.withLock { $0.progress } } }
+
+    /// The URL and the outcome of each image, in the order of their ends, starting with the images that have ended
+    /// already. Each access returns a new sequence, for a single observer, which misses none.
+    public var outcomes: AsyncStream<(url: URL, outcome: PrefetchOutcome)> {
+        let seen = Lock(0)
+        return changes.elements { [state] in
+            let outcomes = state.withLock { $0.outcomes }
+            return seen.withLock { seen -> (url: URL, outcome: PrefetchOutcome)? in
+                guard seen < outcomes.count else { return nil }
+                defer { seen += 1 }
+                return outcomes[seen]
+            }
+        }
+    }
 
     /// The URLs that failed so far, without those that were canceled, each with its error.
-    public var failures: [(url: URL, error: ImageError)] { failed.withLock { $0 } }
+    public var failures: [(url: URL, error: ImageError)] {
+        state.withLock { $0.outcomes }.compactMap { url, outcome -> (url: URL, error: ImageError)? in
+            guard case .failed(let error) = outcome else { return nil }
+            return (url: url, error: error)
+        }
+    }
 
     /// Waits until all images have ended, also by cancellation. If the calling task is canceled, only the wait ends.
     /// - Returns: the progress at the end of the wait.
@@ -48,15 +69,28 @@ public final class ImagePrefetch: Sendable {
     /// - Complexity: O(*n*) for *n* requests.
     public func cancel(_ url: URL) { core.cancel(url, in: id) }
 
-    func add(_ failure: Failure) { failed.withLock { $0.append(failure) } }
-
-    /// Counts images that have ended. Observers are told later, without the lock of the queue.
-    func add(_ count: Int, to outcome: WritableKeyPath<PrefetchProgress, Int>) {
-        current.withLock { $0[keyPath: outcome] += count }
+    /// Notes the outcome of an image. Observers are told later, without the lock of the queue.
+    func add(_ outcome: PrefetchOutcome, of url: URL) {
+        state.withLock { state in
+            state.progress.add(outcome)
+            state.outcomes.append((url: url, outcome: outcome))
+        }
     }
 
     /// Tells the observers of a change.
     func publish() { if currentProgress.isFinished { changes.end() } else { changes.send() } }
+}
+
+/// The end of an image that was to be prefetched.
+public enum PrefetchOutcome: Sendable {
+    /// The image was loaded.
+    case loaded
+    /// The image was there already.
+    case skipped
+    /// The image could not be loaded.
+    case failed(ImageError)
+    /// The image was canceled.
+    case cancelled
 }
 
 /// The numbers of images of a prefetch.
@@ -73,6 +107,16 @@ public struct PrefetchProgress: Sendable, Hashable {
     public var cancelled = 0
 
     init(total: Int = 0) { self.total = total }
+
+    /// Counts an image.
+    mutating func add(_ outcome: PrefetchOutcome) {
+        switch outcome {
+        case .loaded: loaded += 1
+        case .skipped: skipped += 1
+        case .failed: failed += 1
+        case .cancelled: cancelled += 1
+        }
+    }
 
     /// Images that have ended, in whichever way.
     public var finished: Int { loaded + skipped + failed + cancelled }

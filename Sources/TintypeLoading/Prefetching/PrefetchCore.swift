@@ -6,8 +6,6 @@ internal import FoundationEssentials
 final class PrefetchCore: Sendable {
     typealias Configuration = ImagePrefetcher.Configuration
 
-    private typealias Outcome = any WritableKeyPath<PrefetchProgress, Int> & Sendable
-
     private struct Batch {
         var prefetch: ImagePrefetch
         /// The first request that may still wait.
@@ -148,19 +146,15 @@ final class PrefetchCore: Sendable {
 
     // MARK: Loading
 
-    private func outcome(of load: Load) async -> Outcome {
-        let request = load.request
+    private func outcome(of load: Load) async -> PrefetchOutcome {
         do throws(ImageError) {
-            return try await load.storesOnDiskOnly ? loadData(request) : loadImage(request)
+            return try await load.storesOnDiskOnly ? loadData(load.request) : loadImage(load.request)
         } catch {
-            if error.isCancellation { return \.cancelled }
-            let prefetch = state.withLock { $0.batches[load.batch]?.prefetch }
-            prefetch?.add((url: request.url, error: error))
-            return \.failed
+            return error.isCancellation ? .cancelled : .failed(error)
         }
     }
 
-    private func loadImage(_ request: ImageRequest) async throws(ImageError) -> Outcome {
+    private func loadImage(_ request: ImageRequest) async throws(ImageError) -> PrefetchOutcome {
         var request = request
         let allowsPart = request.decode.allowsPartialImage
         // As displays do, so that a display of the image joins this load.
@@ -171,10 +165,10 @@ final class PrefetchCore: Sendable {
                 .truncatedImage, stage: .decode, source: request.url.shortDescription,
                 reason: "only a part of the image could be decoded, which isn't kept")
         }
-        return result.source == .memory ? \.skipped : \.loaded
+        return result.source == .memory ? .skipped : .loaded
     }
 
-    private func loadData(_ request: ImageRequest) async throws(ImageError) -> Outcome {
+    private func loadData(_ request: ImageRequest) async throws(ImageError) -> PrefetchOutcome {
         var (prepared, environment) = manager.prepared(request)
         guard environment.originals.disk != nil else {
             throw ImageError(
@@ -182,21 +176,21 @@ final class PrefetchCore: Sendable {
                 reason: "the manager has no disk cache to prefetch to; prefetch to memory instead")
         }
         // Local files are as fast to read as copies of them.
-        if environment.loaders.isLocal(prepared.url) { return \.skipped }
+        if environment.loaders.isLocal(prepared.url) { return .skipped }
         prepared.cache.store = .disk
         prepared.cache.storeOriginal = nil
         prepared.cache.waitsForStore = true
         let image = try await ImageManager.data(prepared, environment)
         if let error = image.storeError { throw error }
-        return image.source == .disk ? \.skipped : \.loaded
+        return image.source == .disk ? .skipped : .loaded
     }
 
     // MARK: Ending
 
-    private func end(_ id: Int, _ outcome: Outcome) {
+    private func end(_ id: Int, _ outcome: PrefetchOutcome) {
         let changed = state.withLock { state -> ImagePrefetch? in
             guard let load = state.running.removeValue(forKey: id) else { return nil }
-            return Self.add(&state, outcome, 1, to: load.batch)
+            return Self.add(&state, outcome, of: [load.request.url], to: load.batch)
         }
         if let changed { publish([changed]) }
     }
@@ -208,8 +202,9 @@ final class PrefetchCore: Sendable {
     func cancel(_ url: URL?, in batch: Int?) {
         let (changed, tasks) = state.withLock { state -> ([ImagePrefetch], [Task<Void, Never>]) in
             let ids = batch.map { [$0] } ?? Array(state.batches.keys)
-            let changed = ids.compactMap { id in
-                Self.add(&state, \.cancelled, Self.cancelWaiting(&state, url, of: id), to: id)
+            let changed = ids.compactMap { id -> ImagePrefetch? in
+                let ended = Self.cancelWaiting(&state, url, of: id)
+                return Self.add(&state, .cancelled, of: ended, to: id)
             }
             var tasks: [Task<Void, Never>] = []
             for (number, load) in state.running
@@ -223,25 +218,27 @@ final class PrefetchCore: Sendable {
         publish(changed)
     }
 
-    /// - Returns: the number of requests that no longer wait.
-    private static func cancelWaiting(_ state: inout State, _ url: URL?, of id: Int) -> Int {
-        guard var batch = state.batches[id] else { return 0 }
-        defer { state.batches[id] = batch }
-        let requests = batch.prefetch.requests
-        guard let url else {
-            defer { (batch.next, batch.cancelled) = (requests.count, []) }
-            return requests.count - batch.next - batch.cancelled.count
+    /// - Returns: the URLs of the requests that no longer wait.
+    private static func cancelWaiting(_ state: inout State, _ url: URL?, of id: Int) -> [URL] {
+        guard var batch = state.batches[id] else { return [] }
+        let (requests, cancelled) = (batch.prefetch.requests, batch.cancelled)
+        let found = (batch.next..<requests.count).filter { index in
+            (url == nil || requests[index].url == url) && !cancelled.contains(index)
         }
-        let found = (batch.next..<requests.count).filter { requests[$0].url == url && !batch.cancelled.contains($0) }
         batch.cancelled.formUnion(found)
-        return found.count
+        state.batches[id] = batch
+        return found.map { requests[$0].url }
     }
 
     /// - Returns: the prefetch, if its progress changed.
-    private static func add(_ state: inout State, _ outcome: Outcome, _ count: Int, to id: Int) -> ImagePrefetch? {
-        guard count > 0, let prefetch = state.batches[id]?.prefetch else { return nil }
-        prefetch.add(count, to: outcome)
-        state.total[keyPath: outcome] += count
+    private static func add(
+        _ state: inout State, _ outcome: PrefetchOutcome, of urls: [URL], to id: Int
+    ) -> ImagePrefetch? {
+        guard !urls.isEmpty, let prefetch = state.batches[id]?.prefetch else { return nil }
+        for url in urls {
+            prefetch.add(outcome, of: url)
+            state.total.add(outcome)
+        }
         if prefetch.currentProgress.isFinished { state.batches[id] = nil }
         return prefetch
     }

@@ -1,0 +1,58 @@
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import TestDoubles
+@testable import TintypeCaching
+@testable import TintypeImages
+@testable import TintypeLoading
+
+@Suite("The ends of prefetched images", .timeLimited)
+struct PrefetchOutcomeTests {
+    private func url(_ number: Int) -> URL { URL(string: "test:\(number)")! }
+
+    private func lines(_ outcomes: AsyncStream<(url: URL, outcome: PrefetchOutcome)>) async -> [String] {
+        var lines: [String] = []
+        for await (url, outcome) in outcomes {
+            switch outcome {
+            case .loaded: lines.append("\(url) loaded")
+            case .skipped: lines.append("\(url) skipped")
+            case .failed(let error): lines.append("\(url) \(error.statusCode ?? 0)")
+            case .cancelled: lines.append("\(url) cancelled")
+            }
+        }
+        return lines
+    }
+
+    @Test("Every observer is told each URL with its outcome, also one that comes late", .capability("PRE-05", "PRE-07"))
+    func outcomes() async throws {
+        let bench = ManagerBench { url in
+            url == URL(string: "test:2")
+                ? .failure(ImageError(.badStatus, stage: .load, reason: "404", statusCode: 404)) : .success(.dot())
+        }
+        _ = try await bench.manager.image(for: url(0))
+        var configuration = ImagePrefetcher.Configuration()
+        configuration.maximumConcurrentLoads = 1
+        let prefetcher = ImagePrefetcher(manager: bench.manager, configuration: configuration, pressure: nil)
+        prefetcher.isPaused = true
+        let prefetch = prefetcher.prefetch((0..<6).map(url))
+        let early = prefetch.outcomes
+        prefetch.cancel(url(4))
+        prefetcher.isPaused = false
+        let expected = [
+            "test:4 cancelled", "test:0 skipped", "test:1 loaded", "test:2 404", "test:3 loaded", "test:5 loaded",
+        ]
+        #expect(await lines(early) == expected)
+        #expect(await lines(prefetch.outcomes) == expected, "after the end")
+        #expect(prefetch.failures.map(\.url) == [url(2)] && prefetch.currentProgress.isFinished)
+    }
+
+    @Test("A prefetch that is cancelled tells of each URL, whether it ran or waited", .capability("PRE-05", "PRE-08"))
+    func cancelling() async {
+        let bench = ManagerBench(answer: nil)
+        let prefetch = ImagePrefetcher(manager: bench.manager, pressure: nil).prefetch((0..<5).map(url))
+        await bench.loader.arrival(of: 3)
+        prefetch.cancel()
+        #expect(await lines(prefetch.outcomes).sorted() == (0..<5).map { "test:\($0) cancelled" })
+    }
+}
