@@ -3,6 +3,8 @@ extension AnimatedImagePlayer {
     ///
     /// It is the view of programs without a view: iterating advances the player. A frame that is due while the loop's body runs
     /// comes next, or is skipped: ``skipsLateFrames``. While the player is paused, the sequence waits.
+    ///
+    /// Several loops show the same frames. A loop whose body takes longer than the others' misses frames.
     public var frames: some AsyncSequence<AnimationFrame, Never> & Sendable { Frames(player: self) }
 
     /// The events of playback, as they happen. Each call returns another stream, which ends with the player. An observer that is more than a
@@ -23,7 +25,8 @@ extension AnimatedImagePlayer.Frames {
         private let player: AnimatedImagePlayer
         private let alarm: Alarm
         private let changeHandler: Int
-        private var hasBegun = false
+        /// The appearance of the frame that was returned last. Others may advance the player, too.
+        private var lastAppearance = 0
         private var isFinished = false
 
         init(_ player: AnimatedImagePlayer) {
@@ -44,8 +47,8 @@ extension AnimatedImagePlayer.Frames {
                 let time = player.now()
                 let update = player.advance(to: time)
                 isFinished = update.isFinished
-                if update.isNew || !hasBegun, let frame = update.frame {
-                    hasBegun = true
+                if update.appearance != lastAppearance, let frame = update.frame {
+                    lastAppearance = update.appearance
                     return frame
                 }
                 guard !isFinished else { break }

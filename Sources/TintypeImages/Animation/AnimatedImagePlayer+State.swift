@@ -23,6 +23,8 @@ extension AnimatedImagePlayer {
         /// True once it was told that the rest of the animation won't arrive.
         var isInterruptionReported = false
         var shown: AnimationFrame?
+        /// The number of frames that have appeared, the one that is shown included.
+        private var appearances = 0
         /// The member of the frame pool.
         var member = 0
         /// True if ``position`` is on the screen.
@@ -92,7 +94,7 @@ extension AnimatedImagePlayer {
             let isNew = duePosition.map { show($0, lookup, &events) } ?? false
             let update = Update(
                 frame: shown, isNew: isNew, delay: delay, isFinished: isShown && position.isFinished,
-                isWaiting: isShown && position.isWaiting)
+                isWaiting: isShown && position.isWaiting, appearance: appearances)
             return (update, events, old != (neededStep, isIdle))
         }
 
@@ -136,6 +138,7 @@ extension AnimatedImagePlayer {
             if let pixels, !isSameFrame {
                 shown = AnimationFrame(
                     index: due.frame, completedLoops: due.completedLoops, pixels: pixels, isDamaged: isDamaged)
+                appearances += 1
                 events.append(.frame(index: due.frame))
             }
             if due.isFinished {

@@ -225,6 +225,8 @@ public final class AnimatedImagePlayer: Sendable {
         public var isFinished: Bool
         /// True if the frame remains until more of the animation has arrived: ``AnimatedImage/isArriving``.
         public var isWaiting = false
+        /// The number of frames that have appeared so far.
+        var appearance = 0
     }
 
     /// Moves the animation to a time. Called by the view that shows it, for each refresh of the screen or when the next frame is due.
