@@ -86,7 +86,8 @@ public import TintypeDisplay
 
     // MARK: Animations
 
-    /// The way in which animations are played: those that are shown now, and later ones.
+    /// The way in which animations are played: those that are shown now, and later ones. Of the settings,
+    /// ``PlaybackSettings/isAutomatic`` holds for later ones only.
     public var playback: PlaybackSettings {
         get { state.playback }
         set { state.playback = newValue }

@@ -5,6 +5,8 @@ public import TintypeDisplay
 public struct PlaybackSettings: Sendable, Hashable {
     /// True if animations begin by themselves, the default. Otherwise, and for users who asked their desktop for reduced motion
     /// (`gtk-enable-animations`), they show their first frame until the program calls `play()` of the player.
+    ///
+    /// A change holds for animations that are shown afterwards. The player plays and pauses an animation that is shown.
     public var isAutomatic = true
     /// The order of the frames.
     public var mode = PlaybackMode.normal

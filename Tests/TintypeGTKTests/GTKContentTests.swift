@@ -181,7 +181,11 @@ enum GTKContentTests {
             run.equal(picture.player?.mode, .reverse)
             run.equal(picture.player?.loopCount, picture.player?.image.loopCount)
             picture.playback.mode = .normal
+            picture.playback.isAutomatic = true
+            run.equal(picture.player?.isPlaying, false)
             picture.player?.play()
+            picture.playback.isAutomatic = false
+            run.equal(picture.player?.isPlaying, true)
             await run.wait("another pass") { (picture.player?.completedLoops ?? 0) >= 1 }
         },
         GTKTest("An avatar shows the initials of a name until there is an image, and is round") { run in
