@@ -10,7 +10,7 @@ struct PrefetchCommand: AsyncParsableCommand {
         abstract: "Download images to the disk cache, so that later loads find them there.",
         discussion: """
             The bytes are stored as they are, without being decoded; bytes that do not begin like an image are an error. \
-            Images that the cache has, and local files, are skipped.
+            Images that the cache has, and local files that can be read, are skipped.
 
             The counts of loaded, skipped, and failed images are the last line of output. With --json each image is one \
             object per line instead: url and outcome (loaded or skipped), or url and error (code, stage, reason). Each error \

@@ -175,14 +175,13 @@ final class PrefetchCore: Sendable {
                 .cacheUnavailable, stage: .cache, source: request.url.shortDescription,
                 reason: "the manager has no disk cache to prefetch to; prefetch to memory instead")
         }
-        // Local files are as fast to read as copies of them.
-        if environment.loaders.isLocal(prepared.url) { return .skipped }
         prepared.cache.store = .disk
         prepared.cache.storeOriginal = nil
         prepared.cache.waitsForStore = true
         let image = try await ImageManager.data(prepared, environment)
         if let error = image.storeError { throw error }
-        return image.source == .disk ? .skipped : .loaded
+        // Local files are as fast to read as copies of them, which the disk doesn't get.
+        return image.source == .disk || environment.loaders.isLocal(prepared.url) ? .skipped : .loaded
     }
 
     // MARK: Ending

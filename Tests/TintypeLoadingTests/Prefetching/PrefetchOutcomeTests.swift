@@ -1,6 +1,7 @@
 import FoundationEssentials
 import TestSupport
 import Testing
+import TintypeTesting
 
 @testable import TestDoubles
 @testable import TintypeCaching
@@ -9,6 +10,10 @@ import Testing
 
 @Suite("The ends of prefetched images", .timeLimited)
 struct PrefetchOutcomeTests {
+    private let folder: TemporaryDirectory
+
+    init() throws { folder = try TemporaryDirectory() }
+
     private func url(_ number: Int) -> URL { URL(string: "test:\(number)")! }
 
     private func lines(_ outcomes: AsyncStream<(url: URL, outcome: PrefetchOutcome)>) async -> [String] {
@@ -54,5 +59,23 @@ struct PrefetchOutcomeTests {
         await bench.loader.arrival(of: 3)
         prefetch.cancel()
         #expect(await lines(prefetch.outcomes).sorted() == (0..<5).map { "test:\($0) cancelled" })
+    }
+
+    @Test("To disk, a local file is skipped if it is there, and fails if it isn't", .capability("PRE-13"))
+    func localFiles() async throws {
+        let bench = ManagerBench()
+        bench.manager.loaders.add(FileLoader())
+        var configuration = ImagePrefetcher.Configuration()
+        configuration.storesOnDiskOnly = true
+        let prefetcher = ImagePrefetcher(manager: bench.manager, configuration: configuration, pressure: nil)
+        let urls = [
+            try folder.write(Data("DOT 4".utf8), to: "there.dot"), folder.url(of: "missing.dot"),
+            try folder.write(Data("text".utf8), to: "text.dot"),
+        ]
+        let prefetch = prefetcher.prefetch(urls)
+        let end = await prefetch.wait()
+        #expect(end.skipped == 1 && end.failed == 2)
+        #expect(prefetch.failures.first(where: { $0.url == urls[1] })?.error.code == .fileUnreadable)
+        #expect(bench.cache.now.disk.isEmpty && bench.coder.decodes == 0)
     }
 }
