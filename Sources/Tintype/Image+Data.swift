@@ -63,7 +63,8 @@ extension Image {
 
     /// Encodes the image, with all frames if the format supports animations.
     ///
-    /// This function works on the calling thread.
+    /// An image that already has the format is encoded anew, as the options say: without its metadata, for example.
+    /// ``AnimatedImage/data`` has the bytes of an animation as they came. This function works on the calling thread.
     ///
     /// ```swift
     /// let webp = try image.encoded(as: .webp, options: EncodeOptions(quality: 0.8))

@@ -65,6 +65,18 @@ struct ImageHelpersTests {
         #expect(throws: ImageError.self) { try image.encoded(coders: ImageCoders([])) }
     }
 
+    @Test("An animation is encoded anew, without its metadata; its own bytes stay as they came", .capability("ANI-07"))
+    func ownBytes() throws {
+        var source = try animation()
+        let xmp = Data("<x:xmpmeta xmlns:x=\"adobe:ns:meta/\"><a>where it was taken</a></x:xmpmeta>".utf8)
+        source.metadata.xmp = xmp
+        let data = try source.encoded(as: .webp, options: EncodeOptions(quality: 1, keepsMetadata: true))
+        let image = try Image(data: data)
+        #expect(image.metadata.xmp == xmp && image.animation?.data == data)
+        let encoded = try Image(data: image.encoded(as: .webp, options: EncodeOptions(quality: 1)))
+        #expect(encoded.metadata.xmp == nil && encoded.frames.count == 3)
+    }
+
     @Test("A GIF, still or moving, and nothing else", .capability("MET-22"))
     func gif() throws {
         let image = try animation()

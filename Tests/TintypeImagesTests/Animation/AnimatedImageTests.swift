@@ -77,7 +77,7 @@ struct AnimatedImageTests {
         #expect(error?.code == .limitExceeded)
     }
 
-    @Test("Animations of the same bytes and options are equal", .capability("ANI-07"))
+    @Test("Animations of the same bytes and options are equal", .capability("ANI-01"))
     func equality() throws {
         let coder = NumberedFramesCoder(count: 3)
         let image = try coder.image()

@@ -212,7 +212,7 @@ struct ArrivingPlayerTests {
         #expect(coder.state.withLock { $0.decoders } == 2)
     }
 
-    @Test("A whole animation equals one that has arrived; one that hasn't equals itself", .capability("ANI-07"))
+    @Test("A whole animation equals one that has arrived; one that hasn't equals itself", .capability("ANI-01"))
     func equality() throws {
         let (one, other) = (try #require(try coder.image(2)), try #require(try coder.image(2)))
         let hash = one.hashValue
