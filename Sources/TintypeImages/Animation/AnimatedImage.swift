@@ -58,7 +58,7 @@ public final class AnimatedImage: Sendable {
     ///
     /// For a coder that decodes a movie as a whole, and for programs that draw their frames. Bytes are decoded by ``ImageCoders``.
     /// - Parameters:
-    ///   - frames: the frames, with their durations.
+    ///   - frames: the frames, with their durations. A frame without a duration is shown for 100 ms.
     ///   - loopCount: the number of plays; 0 to repeat the animation forever.
     public convenience init?(frames: [ImageFrame], loopCount: Int = 0) {
         var properties = Image.Properties()
@@ -119,7 +119,7 @@ public final class AnimatedImage: Sendable {
     package var options: DecodeOptions { contents.options }
     /// The contents of its header. While the animation arrives, only the frames that are there count.
     public var info: ImageInfo { contents.known.info }
-    /// The duration of each frame. It is 100 ms where the header doesn't tell.
+    /// The duration of each frame. It is 100 ms for a frame without a duration.
     public var frameDurations: [Duration] { contents.known.durations }
     /// The number of frames that have arrived.
     public var frameCount: Int { frameDurations.count }

@@ -57,6 +57,9 @@ final class AnimationContents: Sendable {
     init(_ frames: [ImageFrame], _ properties: Image.Properties) {
         (options, coder) = (properties.decodeOptions, EntryCoder(coders: ImageCoders()))
         posterProperties = properties
+        let frames =
+            frames.count == 1
+            ? frames : frames.map { ImageFrame(pixels: $0.pixels, duration: FrameTiming.shown($0.duration)) }
         self.frames = frames
         var seen: Set = [ObjectIdentifier(frames[0].pixels)]
         frameBytes = frames.reduce(0) {
@@ -74,7 +77,7 @@ final class AnimationContents: Sendable {
     private static func durations(of info: ImageInfo) -> [Duration] {
         let durations = info.frameDurations
         return (0..<max(1, info.frameCount)).map { index in
-            index < durations.count ? FrameTiming.limited(durations[index]) : FrameTiming.standard
+            index < durations.count ? FrameTiming.shown(durations[index]) : FrameTiming.standard
         }
     }
 

@@ -82,7 +82,7 @@ public struct Image: Sendable {
     /// Creates an animation of decoded frames that all stay in memory; `nil` without frames, or if their sizes differ. A single frame
     /// makes a still image.
     /// - Parameters:
-    ///   - frames: the frames, of the same size.
+    ///   - frames: the frames, of the same size. A frame without a duration is shown for 100 ms.
     ///   - loopCount: the number of plays; 0 to repeat the animation forever.
     public init?(frames: [ImageFrame], loopCount: Int = 0) {
         guard let animation = AnimatedImage(frames: frames, loopCount: loopCount) else { return nil }

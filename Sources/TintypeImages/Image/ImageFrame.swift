@@ -2,7 +2,8 @@
 public struct ImageFrame: Sendable, Equatable {
     /// The pixels of the whole picture.
     public let pixels: PixelBuffer
-    /// The duration of the frame, from zero to a day; zero for a still image.
+    /// The duration of the frame, from zero to a day; zero for a still image. An animation shows a frame without a
+    /// duration for 100 ms.
     public let duration: Duration
 
     /// Creates a frame. Each parameter sets the property of the same name. A duration is limited to its range.

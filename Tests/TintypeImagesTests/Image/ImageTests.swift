@@ -42,15 +42,17 @@ struct ImageTests {
         #expect(two.firstFrame.pixels == one)
     }
 
-    @Test("Frames last from no time to a day")
+    @Test("Frames last from no time to a day, and in an animation 100 ms in place of no time", .capability("COD-43"))
     func durations() throws {
         let one = try pixels(2, 2)
         let stated: [Duration] = [.seconds(-1), .zero, .days(1), .seconds(Int64.max)]
         let frames = stated.map { ImageFrame(pixels: one, duration: $0) }
         let expected: [Duration] = [.zero, .zero, .days(1), .days(1)]
         #expect(frames.map(\.duration) == expected)
-        let image = try #require(Image(frames: frames))
-        #expect(image.frames.map(\.duration) == expected)
+        let animation = try #require(Image(frames: frames)?.animation)
+        let shown: [Duration] = [.milliseconds(100), .milliseconds(100), .days(1), .days(1)]
+        #expect(animation.frameDurations == shown && animation.info.frameDurations == shown)
+        #expect(Image(animation).frames.map(\.duration) == shown)
     }
 
     @Test("A thumbnail is one only if it is smaller than its source", .capability("MET-08", "D24"))
