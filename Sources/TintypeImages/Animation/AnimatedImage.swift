@@ -222,10 +222,12 @@ public final class AnimatedImage: Sendable {
         }
     }
 
-    /// Decodes all frames, and keeps them until ``unload()`` or until memory is scarce.
+    /// Decodes all frames, and keeps them until ``unload()`` or until memory is scarce. An animation that was made of
+    /// decoded frames keeps them in any case.
     /// - Throws: ``ImageError/Code/limitExceeded`` if all frames together take more memory than an image may,
     ///   ``ImageError/Code/cancelled``, and the errors of the decoder.
     public func preload() async throws(ImageError) {
+        guard !isMadeOfFrames else { return }
         let (count, info) = (frameCount, info)
         try contents.coder.limits.check(
             size: info.size, output: size, frameCount: count, bytesPerPixel: poster.pixels.format.bytesPerPixel)
@@ -255,7 +257,12 @@ public final class AnimatedImage: Sendable {
     }
 
     /// True if all frames are decoded.
-    public var isPreloaded: Bool { frames.withLock { $0.pool }?.statistics.frames == frameCount }
+    public var isPreloaded: Bool {
+        isMadeOfFrames || frames.withLock { $0.pool }?.statistics.frames == frameCount
+    }
+
+    /// True if the frames were decoded before, and nothing is left to do for each of them.
+    private var isMadeOfFrames: Bool { contents.isDecoded && transformer == nil }
 
     /// The decoded frames, which all players share.
     func framePool() -> AnimationFramePool {

@@ -81,6 +81,9 @@ final class AnimationContents: Sendable {
         }
     }
 
+    /// True for frames that a program has decoded.
+    var isDecoded: Bool { frames != nil }
+
     /// A copy of the present state.
     var known: State { state.withLock { $0 } }
 

@@ -77,6 +77,21 @@ struct AnimatedImageTests {
         #expect(error?.code == .limitExceeded)
     }
 
+    @Test("An animation made of decoded frames is preloaded, unless they are transformed", .capability("ANI-05"))
+    func decodedFrames() async throws {
+        var frames: [ImageFrame] = []
+        try NumberedFramesCoder(count: 3).image().forEachFrame { frames.append($0) }
+        let image = try #require(AnimatedImage(frames: frames))
+        #expect(image.isPreloaded)
+        try await image.preload()
+        image.unload()
+        #expect(image.isPreloaded && image.framePool().statistics.frames == 0)
+        let small = try #require(try Image(image).resized(to: PixelSize(width: 2, height: 2)).animation)
+        #expect(!small.isPreloaded)
+        try await small.preload()
+        #expect(small.isPreloaded && small.framePool().statistics.frames == 3)
+    }
+
     @Test("Animations of the same bytes and options are equal", .capability("ANI-01"))
     func equality() throws {
         let coder = NumberedFramesCoder(count: 3)
