@@ -166,12 +166,19 @@ public final class AnimatedImage: Sendable {
         }
         // Keys are asked for outside the lock: they are the program's code.
         guard !all.hasEmptyKey, ownLoopCount == nil else { return make() }
-        return contents.animation(transformedBy: all.key, make)
+        return contents.animation(transformedBy: "\(all.key)@\(poster.scale)", make)
     }
 
     /// Returns the animation with another number of plays.
     func repeated(_ loopCount: Int) -> AnimatedImage {
         AnimatedImage(contents, poster: poster, transformer: transformer, loopCount: loopCount, pressure: pressure)
+    }
+
+    /// Returns the animation with another number of pixels per point.
+    func scaled(_ scale: Double) -> AnimatedImage {
+        AnimatedImage(
+            contents, poster: poster.with { $0.scale = scale }, transformer: transformer, loopCount: ownLoopCount,
+            pressure: pressure)
     }
 
     /// The way of each frame from the decoder.

@@ -15,7 +15,7 @@ final class AnimationContents: Sendable {
         var interruption: ImageError?
         /// The pools whose decoders take the bytes that arrive.
         var pools: [WeakPool] = []
-        /// The animations with a transformer, by its key.
+        /// The animations with a transformer, by its key and their pixels per point.
         var transformed: [String: WeakAnimation] = [:]
 
         var isWhole: Bool { !isArriving && interruption == nil }

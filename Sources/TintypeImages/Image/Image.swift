@@ -201,7 +201,7 @@ public struct Image: Sendable {
     /// - Parameter other: the other image.
     package func isIdentical(to other: Image) -> Bool { storage === other.storage }
 
-    /// Returns the same pixels with changed properties. An animation is played as often as they say.
+    /// Returns the same pixels with changed properties. An animation gets their loop count and their scale.
     /// - Parameter change: a closure that changes the properties.
     package func with(_ change: (inout Properties) -> Void) -> Image {
         var properties = storage.properties
@@ -210,6 +210,7 @@ public struct Image: Sendable {
         if properties.loopCount != storage.properties.loopCount {
             animation = animation?.repeated(properties.loopCount)
         }
+        if properties.scale != storage.properties.scale { animation = animation?.scaled(properties.scale) }
         return Image(storage: Storage(pixels, properties, animation: animation, companion: companion))
     }
 

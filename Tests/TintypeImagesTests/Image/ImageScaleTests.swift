@@ -53,7 +53,11 @@ struct ImageScaleTests {
         for (scale, expected) in Self.scales {
             changed.scale = scale
             #expect(changed.scale == expected && changed.frames == frames)
+            #expect(changed.animation?.poster.scale == expected && changed.loopCount == 4)
+            #expect(changed.animation?.poster.pixels === changed.pixels && changed.animation?.loopCount == 4)
         }
         #expect(scaled.scale == 3, "a copy keeps its own")
+        let small = try [image, scaled].map { try $0.transformed(.resize(width: 1, height: 1, mode: .fill)) }
+        #expect(small.map { $0.animation?.poster.scale } == [1, 3])
     }
 }
