@@ -106,6 +106,38 @@ struct DisplaySnippets {
         #expect(manager.memoryImage(for: ImageRequest(urls[0])) == nil)
     }
 
+    @Test("A view plays the images at several URLs, unless it shows another image by then", .capability("OLD-10"))
+    func severalURLs() async throws {
+        let bench = try SnippetBench()
+        let (manager, picture) = (try bench.manager(), Portrait())
+        let urls = try ["one", "two"].map { name in
+            try bench.folder.write(try bench.picture(20, 10).encoded(as: .png), to: name + ".png")
+        }
+        let url = try bench.file()
+        @MainActor func begin() -> Task<Void, any Error> {
+            // snippet: play-urls
+            let loading = Task {
+                let animation = try await AnimatedImage(urls: urls, durations: [.milliseconds(100)], manager: manager)
+                try Task.checkCancellation()
+                picture.show(DisplayedImage(animation.poster), in: .image)
+                picture.play(animation, in: .image)
+            }
+            // snippet.end
+            return loading
+        }
+        try await begin().value
+        #expect(picture.played?.frameCount == 2 && picture.pixels === picture.played?.poster.pixels)
+        picture.played = nil
+        let loading = begin()
+        // snippet: play-urls-end
+        loading.cancel()
+        picture.setImage(url)
+        // snippet.end
+        _ = await loading.result
+        _ = try await picture.imageBinding.load()?.result.get()
+        #expect(picture.played == nil && picture.pixels?.size.width == 800)
+    }
+
     @Test("A view plays an animation while it is loaded", .capability("AIV-05"))
     func arriving() async throws {
         let bench = try SnippetBench()
