@@ -9,7 +9,18 @@ internal import FoundationEssentials
     /// The slot that the load fills.
     public let slot: ImageSlot
     private(set) var settings: DisplaySettings
+    private let attempt: Attempt
     private weak var binding: ImageBinding?
+
+    /// The reason of a load.
+    enum Attempt {
+        /// The program asked for the image.
+        case first
+        /// The program asks for the image once more, even if a failure is remembered.
+        case retry
+        /// The display wants its image otherwise, for example at another size. Only the new image takes the place of the old.
+        case reload
+    }
 
     private var task: ImageTask?
     /// The tasks of earlier loads of the same URL. They keep its transfer alive until this load has joined it.
@@ -20,10 +31,9 @@ internal import FoundationEssentials
     private var playing: AnimatedImage?
     private var activeIndicator: (any ImageIndicator)?
     private var waiters: [CheckedContinuation<Result<ImageResult, ImageError>, Never>] = []
-    /// The result that is reported when the transition has ended.
-    private var delayedEnd: Result<ImageResult, ImageError>?
+    /// The result whose image was shown. The load ends with it, whatever the program does meanwhile.
+    private var shownResult: Result<ImageResult, ImageError>?
     private var isSuspended = false
-    private var showsPreview = false
     private var ownPriority: ImagePriority?
     /// The key of the image that is being loaded.
     private var key: ImageKey?
@@ -35,10 +45,13 @@ internal import FoundationEssentials
     /// The end of the load; `nil` while it is under way.
     public private(set) var end: Result<ImageResult, ImageError>?
 
-    init(_ request: ImageRequest?, slot: ImageSlot, settings: DisplaySettings, binding: ImageBinding) {
+    init(
+        _ request: ImageRequest?, slot: ImageSlot, settings: DisplaySettings, attempt: Attempt, binding: ImageBinding
+    ) {
         self.request = request
         self.slot = slot
         self.settings = settings
+        self.attempt = attempt
         self.binding = binding
     }
 
@@ -46,7 +59,7 @@ internal import FoundationEssentials
 
     /// The received part, from 0 to 1; `nil` while it is unknown. It is 1 when the image is there, wherever it came from.
     package var fraction: Double? {
-        if case .success = end ?? delayedEnd { return 1 }
+        if case .success = end ?? shownResult { return 1 }
         return progress?.fraction
     }
 
@@ -68,12 +81,7 @@ internal import FoundationEssentials
     }
 
     /// Ends the load with ``ImageError/Code/cancelled``, unless it has ended. The slot keeps its contents.
-    public func cancel() {
-        invalidate()
-        guard end == nil else { return }
-        stopTransfer()
-        finish(delayedEnd ?? .failure(cancellation))
-    }
+    public func cancel() { if end == nil { finish(.failure(cancellation)) } }
 
     // MARK: For the binding
 
@@ -87,10 +95,20 @@ internal import FoundationEssentials
         start(request, binding.manager, isFirst: true)
     }
 
+    /// True if another load of the request would fail at once.
+    var isFailureRemembered: Bool {
+        guard let request, let manager = binding?.manager else { return false }
+        return manager.remembersFailure(of: adapted(request))
+    }
+
+    /// True if the program shows the image of the load.
+    var leavesShowingToProgram: Bool {
+        if case .failure = end { false } else { settings.options.contains(.avoidAutoSetImage) }
+    }
+
     /// Takes the tasks of the slot's previous load over, so that its transfer goes on if both need the same transfer.
     func inheritTransfer(of previous: DisplayLoad) {
         guard !settings.options.contains(.avoidAutoCancelImage) else { return }
-        if case .success = previous.end {} else { showsPreview = previous.showsPreview }
         inheritedTasks = previous.inheritedTasks + [previous.task].compactMap(\.self)
         previous.inheritedTasks = []
         previous.task = nil
@@ -105,18 +123,13 @@ internal import FoundationEssentials
 
     /// Ends the part of the load in its slot, because another load has taken the slot.
     func supersede(cancels: Bool) {
-        invalidate()
-        if let delayedEnd {
-            finish(delayedEnd)
-        } else if cancels {
-            cancel()
-        } else {
-            stopIndicator()
-        }
+        guard !cancels, shownResult == nil else { return cancel() }
+        dropPlaceholder()
+        stopIndicator()
     }
 
-    /// Stops everything that isn't the load itself.
-    func invalidate() {
+    /// Ends the wait for the time of the placeholder.
+    func dropPlaceholder() {
         placeholderTimer?.cancel()
         placeholderTimer = nil
     }
@@ -135,13 +148,13 @@ internal import FoundationEssentials
 
     /// True if the display wants the image otherwise than it did when the load started.
     var isOutdated: Bool {
-        guard let request, let adaptedRequest, let display else { return false }
-        return display.adapted(request, for: slot).decode != adaptedRequest.decode
+        guard let request, let adaptedRequest, display != nil else { return false }
+        return adapted(request).decode != adaptedRequest.decode
     }
 
     /// Starts again, as the display wants the image now.
     func restart() {
-        guard end == nil, delayedEnd == nil, !isSuspended, let request, let manager = binding?.manager else { return }
+        guard end == nil, shownResult == nil, !isSuspended, let request, let manager = binding?.manager else { return }
         observer?.cancel()
         stopIndicator()
         inheritedTasks += [task].compactMap(\.self)
@@ -155,9 +168,12 @@ internal import FoundationEssentials
 
     // MARK: Loading
 
+    private func adapted(_ request: ImageRequest) -> ImageRequest { display?.adapted(request, for: slot) ?? request }
+
     private func start(_ request: ImageRequest, _ manager: ImageManager, isFirst: Bool) {
         playing = nil
-        var request = display?.adapted(request, for: slot) ?? request
+        var request = adapted(request)
+        if attempt == .retry { request.retriesFailed = true }
         // The load starts at once, and loaders look at its priority.
         request.priority = visiblePriority
         adaptedRequest = request
@@ -165,15 +181,15 @@ internal import FoundationEssentials
         case .image(let result):
             guard end == nil else { return }
             receive(.finished(.success(result)))
-        case .suspended(let key):
-            isSuspended = true
-            if isFirst { showPlaceholder(outdated: nil, key: key) }
+        case .suspended(let key, let outdated):
+            (isSuspended, self.key) = (true, key)
+            if isFirst { showBeginning(outdated) }
         case .task(let task, let key, let outdated):
             // A hook of the load may have ended it, or started another.
             guard end == nil, self.task == nil else { return task.cancel() }
             (self.task, self.key) = (task, key)
             updatePriority()
-            if isFirst { showPlaceholder(outdated: outdated, key: key) }
+            if isFirst { showBeginning(outdated) }
             if binding?.isSuspended == true { return suspend() }
             guard end == nil, self.task === task else { return }
             startIndicator()
@@ -195,7 +211,7 @@ internal import FoundationEssentials
             binding?.phaseChanged(self)
             settings.onEvent?(event)
         case .preview(let image):
-            if isCurrent, !settings.isReload, !settings.options.contains(.avoidAutoSetImage) { showPreview(image) }
+            if showsPreviews { showPreview(image) }
             settings.onEvent?(event)
         case .finished(let result):
             task = nil
@@ -216,17 +232,19 @@ internal import FoundationEssentials
         endInheritedTasks()
     }
 
-    /// Reports the end.
+    /// Ends the load. Nothing else does.
     private func finish(_ result: Result<ImageResult, ImageError>) {
         guard end == nil else { return }
-        stopIndicator()
-        endInheritedTasks()
+        let result = shownResult ?? result
         end = result
-        delayedEnd = nil
+        shownResult = nil
         playing = nil
+        dropPlaceholder()
+        stopTransfer()
         // The slot keeps the load. A closure that isn't needed any more mustn't keep the display.
         let onEvent = settings.onEvent.take()
-        if case .success = result { settings.transition = nil }
+        settings.transition?.prepare = nil
+        settings.transition?.completion = nil
         binding?.didEnd(self)
         onEvent?(.finished(result))
         for waiter in waiters { waiter.resume(returning: result) }
@@ -243,18 +261,28 @@ internal import FoundationEssentials
     private var display: (any ImageDisplay)? { binding?.display }
     private var isCurrent: Bool { binding?.isCurrent(self) ?? false }
 
-    private func show(_ image: Image?, as role: DisplayedImage.Role, key: ImageKey? = nil) {
+    /// - Parameter shown: the image of the load; `nil` for what stands in for it.
+    private func show(_ image: Image?, as role: DisplayedImage.Role, _ shown: ShownImage? = nil) {
         guard isCurrent, let display else { return }
-        binding?.didShow(key, in: slot)
+        binding?.didShow(shown, in: slot)
         display.show(image.map { DisplayedImage($0, role: role) }, in: slot)
         if let image { play(image) }
     }
 
+    private var showsPreviews: Bool {
+        isCurrent && attempt != .reload && !settings.options.contains(.avoidAutoSetImage)
+    }
+
+    /// Shows a part of the image, or an outdated image.
     private func showPreview(_ image: Image) {
         // The animation grows by itself.
         guard playing == nil || playing !== image.animation else { return }
-        showsPreview = true
-        show(image, as: .preview, key: key)
+        if image.isPartial, let shown = binding?.shown(in: slot), !shown.isPart {
+            // A whole image of the same source, however small, is better than a part.
+            if settings.options.contains(.keepCurrentImage) || shown.key?.source == key?.source { return }
+        }
+        dropPlaceholder()
+        show(image, as: .preview, ShownImage(key: key, isPart: image.isPartial))
     }
 
     private func play(_ image: Image) {
@@ -264,83 +292,87 @@ internal import FoundationEssentials
         display.play(animation, in: slot)
     }
 
-    private func showPlaceholder(outdated: Image?, key: ImageKey) {
-        if let outdated, !settings.isReload {
-            showsPreview = true
-            return show(outdated, as: .preview)
-        }
+    /// Shows the image that memory has while its source is asked, or else the placeholder.
+    private func showBeginning(_ outdated: Image?) {
+        if let outdated, showsPreviews { showPreview(outdated) } else { showPlaceholder() }
+    }
+
+    private func showPlaceholder() {
         // The slot shows the requested image already: it was removed from memory, or is loaded anew.
-        guard !settings.isReload, settings.options.isDisjoint(with: [.delayPlaceholder, .keepCurrentImage]),
-            binding?.shownKey(in: slot) != key
+        guard attempt != .reload, settings.options.isDisjoint(with: [.delayPlaceholder, .keepCurrentImage]),
+            let binding, binding.shown(in: slot)?.key != key
         else { return }
-        guard let binding, binding.placeholderDelay > .zero else {
-            return show(settings.placeholder, as: .placeholder)
-        }
+        guard binding.placeholderDelay > .zero else { return show(settings.placeholder, as: .placeholder) }
         let (delay, clock) = (binding.placeholderDelay.boundedLimit, binding.clock)
         placeholderTimer = Task { [weak self] in
             try? await clock.sleep(for: delay)
-            guard let self, !Task.isCancelled, end == nil, delayedEnd == nil, !showsPreview else { return }
+            guard let self, !Task.isCancelled else { return }
             show(settings.placeholder, as: .placeholder)
         }
     }
 
     private func startIndicator() {
-        guard isCurrent, activeIndicator == nil, let style = settings.indicator,
+        guard isCurrent, attempt != .reload, activeIndicator == nil, let style = settings.indicator,
             let indicator = display?.indicator(style, in: slot)
         else { return }
         activeIndicator = indicator
         indicator.start()
     }
 
-    private func stopIndicator() {
-        activeIndicator?.stop()
-        activeIndicator = nil
+    private func stopIndicator() { activeIndicator.take()?.stop() }
+
+    /// Shows the indicator that the display has now.
+    func replaceIndicator() {
+        guard task != nil else { return }
+        stopIndicator()
+        startIndicator()
+        if let progress { activeIndicator?.update(fraction: progress.fraction) }
     }
 
     private func showEnd(_ result: Result<ImageResult, ImageError>) {
         guard isCurrent, let display else { return finish(result) }
+        let loaded: ImageResult
         switch result {
+        case .success(let success): loaded = success
         case .failure(let error):
             if !error.isCancellation { showFailure() }
-            finish(result)
-        case .success(let loaded):
-            guard !settings.options.contains(.avoidAutoSetImage) else { return finish(result) }
-            let image = loaded.image
-            // An animation that a preview plays goes on.
-            if let playing, playing === image.animation {
-                binding?.didShow(loaded.key, in: slot)
-                settings.transition?.completion?(true)
-                return finish(result)
-            }
-            guard let transition = settings.transition,
-                loaded.source != .memory || settings.options.contains(.forceTransition)
-            else {
-                show(image, as: .image, key: loaded.key)
-                return finish(result)
-            }
-            let content = DisplayedImage(image, role: .image)
-            transition.prepare?(content)
-            // The program may have asked for another image, which may be there.
-            guard isCurrent else { return finish(result) }
-            binding?.didShow(loaded.key, in: slot)
-            // The completion may ask for another image; this one was shown.
-            delayedEnd = result
+            return finish(result)
+        }
+        guard !settings.options.contains(.avoidAutoSetImage) else { return finish(result) }
+        let content = DisplayedImage(loaded.image, role: .image)
+        // An animation that a preview plays goes on.
+        let isPlaying = playing != nil && playing === loaded.image.animation
+        let isSudden = loaded.source == .memory && !settings.options.contains(.forceTransition)
+        let transition = isPlaying || isSudden || attempt == .reload ? nil : settings.transition
+        transition?.prepare?(content)
+        // The program may have canceled the load, or asked for another image, which may be there.
+        guard end == nil, isCurrent else { return finish(result) }
+        // From now on, closures that do so come too late: the image is shown.
+        shownResult = result
+        binding?.didShow(ShownImage(key: loaded.key), in: slot)
+        if isPlaying {
+            settings.transition?.completion?(true)
+        } else if let transition {
             display.show(content, in: slot, with: transition) { [weak self] isFinished in
                 transition.completion?(isFinished)
-                if let self, let delayedEnd { finish(delayedEnd) }
+                self?.finish(result)
             }
-            play(image)
-            if !settings.options.contains(.waitTransition) { finish(result) }
+            play(loaded.image)
+            if settings.options.contains(.waitTransition) { return }
+        } else {
+            display.show(content, in: slot)
+            play(loaded.image)
         }
+        finish(result)
     }
 
     private func showFailure() {
-        guard !settings.isReload else { return }
+        guard attempt != .reload else { return }
         if let image = settings.failureImage { return show(image, as: .failure) }
         // The frames that are there go on.
         guard playing?.isPartial != true else { return }
         // A part of an image doesn't stay as if it were the whole.
         let wasDelayed = settings.options.contains(.delayPlaceholder) || placeholderTimer != nil
-        if showsPreview || wasDelayed { show(settings.placeholder, as: .placeholder) }
+        if wasDelayed || binding?.shown(in: slot)?.isPart == true { show(settings.placeholder, as: .placeholder) }
     }
 }

@@ -8,7 +8,8 @@ public struct DisplayOptions: OptionSet, Sendable, Hashable {
 
     /// Shows the placeholder only if the load ends without an image.
     public static let delayPlaceholder = DisplayOptions(rawValue: 1 << 0)
-    /// Leaves it to the program to show the image and its previews, which it receives as events.
+    /// Leaves it to the program to show the image and its previews, which it receives as events. Placeholders and
+    /// failure images are shown.
     public static let avoidAutoSetImage = DisplayOptions(rawValue: 1 << 1)
     /// Uses the transition for an image from memory, too.
     public static let forceTransition = DisplayOptions(rawValue: 1 << 2)
@@ -16,6 +17,6 @@ public struct DisplayOptions: OptionSet, Sendable, Hashable {
     public static let waitTransition = DisplayOptions(rawValue: 1 << 3)
     /// Lets the previous load of the slot go on. Its image isn't shown, but the program receives it.
     public static let avoidAutoCancelImage = DisplayOptions(rawValue: 1 << 4)
-    /// Keeps the image that is shown until the new image is there, in place of the placeholder.
+    /// Keeps the image that is shown until the new image is there, in place of the placeholder and of incomplete previews.
     public static let keepCurrentImage = DisplayOptions(rawValue: 1 << 5)
 }

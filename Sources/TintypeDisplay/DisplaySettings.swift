@@ -6,6 +6,4 @@ struct DisplaySettings {
     var transition: ImageTransition?
     var indicator: IndicatorStyle?
     var onEvent: (@MainActor (ImageEvent) -> Void)?
-    /// True if the slot shows the image already, and only a complete image takes its place.
-    var isReload = false
 }

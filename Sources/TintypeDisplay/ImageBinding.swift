@@ -10,11 +10,23 @@
     private var slots: [ImageSlot: Slot] = [:]
     private var running: [ObjectIdentifier: DisplayLoad] = [:]
 
-    /// A slot of the display.
+    /// A slot of the display. Nothing else knows what the slot shows.
     private struct Slot {
+        /// The most recent load; `nil` if it was forgotten.
         var load: DisplayLoad?
-        /// The key of the image that the slot shows, perhaps a preview of it; `nil` for placeholders, and nothing.
-        var shownKey: ImageKey?
+        /// The load whose image the slot shows while ``load`` loads it anew.
+        var former: DisplayLoad?
+        /// The image that the slot shows; `nil` for nothing, a placeholder, and a failure image.
+        var shown: ShownImage?
+
+        @MainActor var phase: DisplayPhase {
+            guard let load = former ?? load else { return .empty }
+            return switch load.end {
+            case nil: .loading(fraction: load.fraction)
+            case .success(let result): .image(result)
+            case .failure(let error): .failure(error)
+            }
+        }
     }
 
     /// The time from the start of a load to its placeholder; meanwhile the slot keeps its contents. The default is zero. Fast loads
@@ -36,15 +48,18 @@
 
     isolated deinit {
         for load in running.values { load.cancel() }
-        for slot in slots.values { slot.load?.invalidate() }
     }
 
     // MARK: Loads
 
-    func setImage(_ request: ImageRequest?, in slot: ImageSlot, settings: DisplaySettings) -> DisplayLoad {
-        let load = DisplayLoad(request, slot: slot, settings: settings, binding: self)
+    func setImage(
+        _ request: ImageRequest?, in slot: ImageSlot, settings: DisplaySettings,
+        attempt: DisplayLoad.Attempt = .first
+    ) -> DisplayLoad {
+        let load = DisplayLoad(request, slot: slot, settings: settings, attempt: attempt, binding: self)
         let previous = slots[slot]?.load
         slots[slot, default: Slot()].load = load
+        slots[slot]?.former = attempt == .reload ? previous : nil
         running[ObjectIdentifier(load)] = load
         if let request, previous?.request?.url == request.url, let previous { load.inheritTransfer(of: previous) }
         previous?.supersede(cancels: !settings.options.contains(.avoidAutoCancelImage))
@@ -55,44 +70,42 @@
         return load
     }
 
-    /// Returns the most recent load of a slot; `nil` if there was none.
+    /// Returns the most recent load of a slot; `nil` if there was none, or if it was forgotten.
     /// - Parameter slot: the slot.
     public func load(in slot: ImageSlot = .image) -> DisplayLoad? { slots[slot]?.load }
 
     /// Returns the state of a slot.
     /// - Parameter slot: the slot.
-    public func phase(of slot: ImageSlot = .image) -> DisplayPhase {
-        guard let load = slots[slot]?.load else { return .empty }
-        return switch load.end {
-        case nil: .loading(fraction: load.fraction)
-        case .success(let result): .image(result)
-        case .failure(let error): .failure(error)
-        }
+    public func phase(of slot: ImageSlot = .image) -> DisplayPhase { slots[slot]?.phase ?? .empty }
+
+    /// True if a slot waits for its image. Loads of replaced images don't count.
+    package var isLoading: Bool {
+        slots.values.contains { if case .loading = $0.phase { true } else { false } }
     }
 
     /// Loads the image of a slot again if its load failed, even if the failure is remembered.
     ///
-    /// The closure that received the events of the failed load receives none of the new load: it was told the end, exactly once.
+    /// The closures of the failed load, for its events and its transition, aren't called for the new load: its end was reported, exactly once.
     /// - Parameter slot: the slot.
     /// - Returns: the new load; `nil` if there is nothing to try again.
     @discardableResult public func retry(in slot: ImageSlot = .image) -> DisplayLoad? {
-        guard let load = slots[slot]?.load, case .failure = load.end, var request = load.request else { return nil }
-        request.retriesFailed = true
-        return setImage(request, in: slot, settings: load.settings)
+        guard let load = slots[slot]?.load, case .failure = load.end, let request = load.request else { return nil }
+        return setImage(request, in: slot, settings: load.settings, attempt: .retry)
     }
 
     /// Loads the images of all slots again whose load failed, unless the manager remembers the failure, for a display that appears again. No
     /// closure is told the events of the new loads, as in ``retry(in:)``.
     package func repeatFailed() {
-        for state in slots.values {
+        for (slot, state) in slots {
             guard let load = state.load, case .failure(let error)? = load.end, !error.isCancellation,
-                let request = load.request, isCurrent(load)
+                let request = load.request, isCurrent(load), !load.isFailureRemembered
             else { continue }
-            _ = setImage(request, in: load.slot, settings: load.settings)
+            _ = setImage(request, in: slot, settings: load.settings)
         }
     }
 
-    /// Loads the images of all slots again whose display wants them otherwise now, for example at another size. Meanwhile the slots keep what they show.
+    /// Loads the images of all slots again whose display wants them otherwise now, for example at another size. Meanwhile, and if that fails, the slots
+    /// keep what they show, and their phase.
     ///
     /// A load that is under way goes on with the new wishes. A load that has ended isn't reported again, and a load that failed or was
     /// canceled isn't repeated.
@@ -103,9 +116,7 @@
             if load.end == nil {
                 load.restart()
             } else if case .success = load.end {
-                var settings = load.settings
-                settings.isReload = true
-                _ = setImage(request, in: slot, settings: settings)
+                _ = setImage(request, in: slot, settings: load.settings, attempt: .reload)
             }
         }
     }
@@ -116,16 +127,42 @@
     }
 
     /// Cancels the loads of all slots, and empties the slots, for a display that is used for something else next.
+    ///
+    /// The ends of the loads are reported last. An image that the program asks for then is shown.
     public func prepareForReuse() {
-        let old = slots
+        let (old, ending) = (slots, running.values)
         slots = [:]
-        for (slot, state) in old {
-            state.load?.supersede(cancels: true)
+        // A closure at the end of a transition may have asked for the image of another slot.
+        for slot in old.keys where slots[slot] == nil {
             display?.show(nil, in: slot)
-            display?.phaseChanged(of: slot)
+            if slots[slot] == nil { display?.phaseChanged(of: slot) }
         }
-        cancelAll()
+        for load in ending { load.cancel() }
     }
+
+    /// Shows something of the program's own in a slot. The load of the slot is canceled and forgotten, so that its image doesn't come back.
+    ///
+    /// A load with ``DisplayOptions/avoidAutoSetImage`` goes on: the program shows its image.
+    /// - Parameters:
+    ///   - slot: the slot.
+    ///   - isEmpty: true if the program empties the slot.
+    ///   - show: tells the display what to show.
+    package func showOwn(in slot: ImageSlot, isEmpty: Bool = false, _ show: () -> Void) {
+        let old = slots[slot] ?? Slot()
+        let stays = old.load?.leavesShowingToProgram == true
+        old.load?.dropPlaceholder()
+        slots[slot] = stays ? old : Slot()
+        slots[slot]?.shown = isEmpty ? nil : ShownImage()
+        show()
+        guard let load = old.load, !stays else { return }
+        if slots[slot]?.load == nil { display?.phaseChanged(of: slot) }
+        // Last: an image that the program asks for when it is told of the end stays.
+        load.cancel()
+    }
+
+    /// Replaces the indicator of a load that is under way, for a display that has another one now.
+    /// - Parameter slot: the slot.
+    package func replaceIndicator(in slot: ImageSlot) { slots[slot]?.load?.replaceIndicator() }
 
     /// The number of loads that have not ended, including loads of replaced images.
     package var activeLoads: Int { running.count }
@@ -154,14 +191,29 @@
 
     func didEnd(_ load: DisplayLoad) {
         running[ObjectIdentifier(load)] = nil
-        phaseChanged(load)
+        guard isCurrent(load) else { return }
+        if let former = slots[load.slot]?.former.take(), case .failure? = load.end {
+            // The slot still shows its image.
+            slots[load.slot]?.load = former
+        } else {
+            display?.phaseChanged(of: load.slot)
+        }
     }
 
+    /// Tells the display of a new load, or of progress.
     func phaseChanged(_ load: DisplayLoad) {
-        if isCurrent(load) { display?.phaseChanged(of: load.slot) }
+        if isCurrent(load), slots[load.slot]?.former == nil { display?.phaseChanged(of: load.slot) }
     }
 
-    func shownKey(in slot: ImageSlot) -> ImageKey? { slots[slot]?.shownKey }
+    func shown(in slot: ImageSlot) -> ShownImage? { slots[slot]?.shown }
 
-    func didShow(_ key: ImageKey?, in slot: ImageSlot) { slots[slot]?.shownKey = key }
+    func didShow(_ image: ShownImage?, in slot: ImageSlot) { slots[slot]?.shown = image }
+}
+
+/// An image that a slot of a display shows.
+struct ShownImage {
+    /// The key of the image; `nil` for an image of the program.
+    var key: ImageKey?
+    /// True for a preview of which more is to come. An outdated image is whole.
+    var isPart = false
 }

@@ -53,23 +53,46 @@ struct DisplayReloadTests {
         #expect(loader.calls.count == 1)
     }
 
-    @Test("Meanwhile, and if it fails, the image stays that is shown")
+    @Test("Meanwhile, and if it fails, the image stays that is shown, and its load", .capability("VEW-24"))
     func failing() async throws {
         let display = display()
-        let load = display.setImage(url, placeholder: .square(2))
+        let load = display.setImage(url, placeholder: .square(2), indicator: .progress)
         await loader.arrival(of: 1)
         loader.answer(0, with: .success(.dot()))
         _ = await load.result
         cache.change { ($0.memory, $0.disk) = ([:], [:]) }
-        let before = display.log
+        let (before, phases) = (display.log, display.phases)
         display.thumbnailSize = PixelSize(width: 4, height: 4)
         display.imageBinding.reload()
         let second = try #require(display.imageBinding.load())
         #expect(second !== load)
         await loader.arrival(of: 2)
+        guard case .image = display.imageBinding.phase(), !display.imageBinding.isLoading else {
+            return #expect(Bool(false), "the image is gone")
+        }
         loader.answer(1, with: .failure(ImageError(.connectionFailed, stage: .load, reason: "none")))
-        _ = await second.result
-        #expect(display.log == before)
+        #expect(await second.result.failure?.code == .connectionFailed)
+        #expect(display.log == before && display.phases == phases)
+        #expect(display.imageBinding.load() === load)
+        // The next time that the display is asked, it tries again.
+        display.imageBinding.reload()
+        let third = try #require(display.imageBinding.load())
+        await loader.arrival(of: 3)
+        loader.answer(2, with: .success(.dot()))
+        #expect(try await third.result.get().image.size.width == 4)
+        #expect(display.log == before + ["image 4x4"] && display.phases == phases + ["image"])
+    }
+
+    @Test("A load that is canceled while its transition is prepared shows nothing")
+    func canceledWhilePreparing() async throws {
+        let display = display()
+        var transition = ImageTransition.crossDissolve()
+        transition.prepare = { [display] _ in display.cancelImageLoad() }
+        let load = display.setImage(url, transition: transition)
+        await loader.arrival(of: 1)
+        loader.answer(0, with: .success(.dot()))
+        #expect(await load.result.failure?.isCancellation == true)
+        #expect(display.log == ["nothing"])
     }
 
     @Test("An image that the program shows while a transition is prepared isn't overwritten")

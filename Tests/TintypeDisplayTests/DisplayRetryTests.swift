@@ -81,6 +81,59 @@ struct DisplayRetryTests {
         #expect(events == told)
     }
 
+    @Test(
+        "The closures of a transition are released at the end, whatever it is; the transition is that of the next attempt",
+        .capability("VEW-23"), arguments: ["success", "failure", "cancellation"])
+    func closuresOfTransition(end: String) async throws {
+        weak var weakKept: Kept?
+        func begin() -> DisplayLoad {
+            let kept = Kept()
+            weakKept = kept
+            var transition = ImageTransition.crossDissolve()
+            transition.prepare = { _ in withExtendedLifetime(kept) {} }
+            transition.completion = { _ in withExtendedLifetime(kept) {} }
+            return display.setImage(first, transition: transition)
+        }
+        let load = begin()
+        await loader.arrival(of: 1)
+        #expect(weakKept != nil)
+        switch end {
+        case "success": loader.answer(0, with: .success(.dot()))
+        case "failure": fail(0)
+        default: load.cancel()
+        }
+        _ = await load.result
+        #expect(weakKept == nil && display.imageBinding.load() === load)
+        guard let next = display.imageBinding.retry() else { return #expect(end == "success") }
+        await loader.arrival(of: 2)
+        loader.answer(1, with: .success(.dot()))
+        _ = try await next.result.get()
+        #expect(display.log.last == "transition begins")
+    }
+
+    @Test(
+        "A failure that is remembered stays as it is when the display appears again, also after another attempt",
+        .capability("VEW-23"))
+    func rememberedFailure() async throws {
+        var load = display.setImage(first, placeholder: .square(2), failureImage: .square(3))
+        for attempt in 1...2 {
+            await loader.arrival(of: attempt)
+            fail(attempt - 1)
+            #expect(await load.result.failure?.code == .badStatus)
+            let (log, phases) = (display.log, display.phases)
+            for _ in 0..<3 { display.imageBinding.repeatFailed() }
+            #expect(display.log == log && display.phases == phases && loader.calls.count == attempt)
+            #expect(display.imageBinding.load() === load)
+            if attempt == 1 { load = try #require(display.imageBinding.retry()) }
+        }
+        manager.removeAllFailures()
+        display.imageBinding.repeatFailed()
+        await loader.arrival(of: 3)
+        loader.answer(2, with: .success(.dot()))
+        _ = try await #require(display.imageBinding.load()).result.get()
+        #expect(display.log.last == "image 8x8")
+    }
+
     @Test("The closure of a load that is canceled is told so, and released")
     func closureOfCanceledLoad() async throws {
         var ends = 0

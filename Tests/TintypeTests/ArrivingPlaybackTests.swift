@@ -191,6 +191,18 @@ struct ArrivingPlaybackTests {
         #expect(display.player == nil && display.log.last == "image" && display.played.count == 1)
     }
 
+    @Test("A load whose animation plays has its image, also if the end of its transition asks for another one")
+    func replacedAtEnd() async throws {
+        let display = PlayingDisplay(manager([url: try Self.animation(.gif)]))
+        var transition = ImageTransition.crossDissolve()
+        transition.completion = { [display, other] _ in display.setImage(other) }
+        let load = display.setImage(request(url), transition: transition)
+        await display.waitForPlayer()
+        gate.open()
+        #expect(try await load.result.get().image.isAnimated)
+        #expect(display.imageURL() == other)
+    }
+
     @Test("A connection that breaks is one error, and the frames that are there go on", .capability("AIV-05", "3.8"))
     func broken() async throws {
         let error = ImageError(.connectionLost, stage: .load, reason: "the server hung up")

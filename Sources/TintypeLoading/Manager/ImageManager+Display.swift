@@ -6,23 +6,35 @@ package enum DisplayStart {
     case image(ImageResult)
     /// The load runs. Memory may have an image that is being revalidated.
     case task(ImageTask, ImageKey, outdated: Image?)
-    /// The image isn't in memory, and loads are suspended.
-    case suspended(ImageKey)
+    /// The image isn't in memory, and loads are suspended. Memory may have an image that has to be revalidated.
+    case suspended(ImageKey, outdated: Image?)
 }
 
 extension ImageManager {
     /// Returns the image of a request from memory at once, or starts its load.
     package func displayLoad(_ request: ImageRequest, isSuspended: Bool) -> DisplayStart {
-        // Browsers show what is there of a file that ends too early. The caches have whole images only.
-        var wanted = request
-        wanted.decode.allowsPartialImage = true
-        let (request, environment) = prepared(wanted)
+        let (request, environment) = preparedForDisplay(request)
         let key = environment.key(for: request)
         if !request.cache.queriesData, let hit = environment.memoryHit(request, key: key) {
             return .image(Self.memoryResult(hit, request, key: key))
         }
-        guard !isSuspended else { return .suspended(key) }
         let outdated = request.cachePolicy == .revalidate ? environment.memoryImage(request, key: key) : nil
+        guard !isSuspended else { return .suspended(key, outdated: outdated) }
         return .task(ImageTask(request, environment), key, outdated: outdated)
+    }
+
+    /// Returns true if a load for a display would fail without asking the source, because the source failed a short while ago.
+    package func remembersFailure(of request: ImageRequest) -> Bool {
+        let (request, environment) = preparedForDisplay(request)
+        let key = environment.key(for: request)
+        return !environment.cache.memory.contains(key)
+            && environment.rememberedFailure(of: request, source: key.source) != nil
+    }
+
+    private func preparedForDisplay(_ request: ImageRequest) -> (ImageRequest, LoadEnvironment) {
+        // Browsers show what is there of a file that ends too early. The caches have whole images only.
+        var request = request
+        request.decode.allowsPartialImage = true
+        return prepared(request)
     }
 }

@@ -148,6 +148,18 @@ final class LoadEnvironment: Sendable {
 
     // MARK: Failures
 
+    /// Returns the failure of a prepared request that is remembered; `nil` for none, and for a request that is loaded all the same.
+    func rememberedFailure(of request: ImageRequest, source: String) -> ImageError? {
+        guard !request.retriesFailed else { return nil }
+        let (message, now) = (DownloadKey(request, self).message, configuration.now())
+        let decoding = FailureMemory.Decoding(request, by: ownCoder)
+        return shared.failures.withLock { failures in
+            failures.failure(of: FailureMemory.Key(source: source, message: message), at: now)
+                ?? failures.failure(
+                    of: FailureMemory.Key(source: source, message: message, decoding: decoding), at: now)
+        }
+    }
+
     func remember(_ error: ImageError, of url: URL, as key: FailureMemory.Key) {
         guard !error.isCancellation, !loaders.isLocal(url) else { return }
         let lifetime =
