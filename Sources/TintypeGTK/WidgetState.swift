@@ -29,6 +29,8 @@ internal import TintypeDisplay
     /// True if the widget is within the part of its window that is scrolled into view.
     var isInViewport = true { didSet { if isInViewport != oldValue { updateVisibility() } } }
     private var isMapped = false { didSet { updateSuspension() } }
+    /// True if the widget is in a window. Without one, it may never be mapped again.
+    private var hasWindow: Bool { widget.map { gtk_widget_get_root($0) != nil } ?? false }
     /// True from ``awaitPlace()`` until the place of the widget is known.
     private var isAwaitingPlace = false { didSet { updateSuspension() } }
 
@@ -69,6 +71,11 @@ internal import TintypeDisplay
         GObjects.connect(widget, "unmap") { [weak self] in self?.didUnmap() }
         GObjects.connect(widget, "destroy") { [weak self] in self?.detach() }
         GObjects.connectArgument(widget, "notify::scale-factor") { [weak self] _ in self?.imageBinding.reload() }
+        // Later, when a widget that moves has its new window, and a widget that goes away is gone.
+        let rootNotifier = MainActorNotifier { [weak self] in self?.updateSuspension() }
+        GObjects.connectArgument(widget, "notify::root") { [weak self] _ in
+            if self?.hasWindow == false { rootNotifier.notify() }
+        }
         if gtk_widget_get_mapped(widget) != 0 { didMap() }
     }
 
@@ -81,6 +88,8 @@ internal import TintypeDisplay
         disconnect()
         widget = nil
         imageBinding.prepareForReuse()
+        // Otherwise, loads that the program has started since would never end.
+        updateSuspension()
         for slotPaintable in slotPaintables { slotPaintable.removeAll() }
     }
 
@@ -104,9 +113,10 @@ internal import TintypeDisplay
             enterViewports(of: widget)
             followSurroundings(of: widget)
         }
-        if viewports.isEmpty { isAwaitingPlace = false }
-        isMapped = true
+        // In this order, loads are resumed with their own priority, and loads that are under way go on.
         updateVisibility()
+        isMapped = true
+        if viewports.isEmpty { isAwaitingPlace = false }
         if isBack { imageBinding.repeatFailed() }
         reloadInNextFrame()
     }
@@ -192,7 +202,10 @@ internal import TintypeDisplay
     /// Notes that the widget has been laid out.
     func didFindPlace() { isAwaitingPlace = false }
 
-    private func updateSuspension() { imageBinding.isSuspended = isAwaitingPlace || wasMapped && !isMapped }
+    /// Suspends loads while the widget waits to be mapped. Without a window, they go on, because each load ends.
+    private func updateSuspension() {
+        imageBinding.isSuspended = widget != nil && (isAwaitingPlace || wasMapped && !isMapped && hasWindow)
+    }
 
     private var isVisible: Bool {
         guard let widget else { return false }

@@ -177,6 +177,61 @@ enum GTKVisibilityTests {
                 run.color(picture.state.slotPaintables[0], in: picture.widget) == Paint.red
             }
         },
+        GTKTest("A load goes on when its widget is mapped, and begins with its priority when the widget comes back") {
+            run in
+            let (gate, seen) = (OriginGate(), Lock<[ImagePriority]>([]))
+            let data = Paint.png(Paint.red)
+            let loader = TestLoader { request in
+                seen.withLock { $0.append(request.priority.value) }
+                return .data(data).waiting(at: gate)
+            }
+            let manager = ImageManager(cache: ImageCache(), loader: loader, coders: ImageCoders.default)
+            let picture = TintypePicture(manager: manager)
+            let load = picture.setImage(run.url("red"))
+            try await gate.waitForArrivals(1)
+            await run.show(picture.widget)
+            run.equal(loader.requestCount(), 1)
+            gtk_widget_set_visible(picture.widget, 0)
+            await run.wait("the load is suspended") { loader.runningLoads == 0 }
+            gtk_widget_set_visible(picture.widget, 1)
+            try await gate.waitForArrivals(2)
+            gate.openForGood()
+            _ = try await load.result.get()
+            run.equal(seen.withLock { $0 }, [.normal, .normal])
+        },
+        GTKTest(
+            "A picture that leaves its window during a load ends the load, and goes away when nothing else keeps it"
+        ) {
+            run in
+            let (live, gate) = (WidgetState.liveCount, OriginGate())
+            run.loader.answer(run.url("red"), with: .data(Paint.png(Paint.red)).waiting(at: gate))
+            let boxes = (0..<2).map { _ in gtk_box_new(GTK_ORIENTATION_VERTICAL, 0)! }
+            @MainActor func row(_ box: WidgetPointer) -> UnsafeMutablePointer<GtkBox> {
+                UnsafeMutableRawPointer(box).assumingMemoryBound(to: GtkBox.self)
+            }
+            gtk_box_append(row(boxes[0]), boxes[1])
+            await run.show(boxes[0])
+            var (ends, tasks) = (0, [Task<Bool, Never>]())
+            do {
+                // One leaves its box, the other with its box.
+                let pictures = (0..<2).map { _ in TintypePicture(manager: run.manager) }
+                for (picture, box) in zip(pictures, boxes) {
+                    gtk_box_append(row(box), picture.widget)
+                    await run.wait("it is mapped") { gtk_widget_get_mapped(picture.widget) != 0 }
+                    let load = picture.setImage(run.url("red")) { [picture] event in
+                        if case .finished = event { ends += picture.imageURL() == nil ? 0 : 1 }
+                    }
+                    tasks.append(Task { (try? await load.result.get()) != nil })
+                }
+                try await gate.waitForArrivals(1)
+                gtk_box_remove(row(boxes[0]), pictures[0].widget)
+                gtk_box_remove(row(boxes[0]), boxes[1])
+            }
+            gate.openForGood()
+            for task in tasks { run.check(await task.value, "the load failed") }
+            run.equal(ends, 2)
+            await run.wait("the pictures are gone") { WidgetState.liveCount == live }
+        },
     ]
 
     /// Sets the wish of the user for motion.
