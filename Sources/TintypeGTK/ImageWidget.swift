@@ -59,7 +59,7 @@ public import TintypeDisplay
     /// a `GtkProgressBar` fills.
     public var indicator: WidgetContent? {
         get { state.indicator?.content }
-        set { state.indicator = state.standIn(newValue) }
+        set { state.setIndicator(state.standIn(newValue)) }
     }
 
     // MARK: Loads
@@ -106,16 +106,28 @@ public import TintypeDisplay
         state.adapted(request, for: slot)
     }
 
-    /// Shows an image at once, without a load. Loads of the slot go on, and an animation stays at its first frame until ``play(_:in:)``.
+    /// Shows an image at once, without a load. An animation stays at its first frame until ``play(_:in:)``. The load of the slot is canceled
+    /// and forgotten, unless it has the option ``/Tintype/DisplayOptions/avoidAutoSetImage``.
     /// - Parameters:
     ///   - content: the image; `nil` for none.
     ///   - slot: the slot.
-    public func show(_ content: DisplayedImage?, in slot: ImageSlot) { state.show(content, in: slot) }
+    public func show(_ content: DisplayedImage?, in slot: ImageSlot) {
+        imageBinding.showOwn(in: slot, isEmpty: content == nil) { state.show(content, in: slot) }
+    }
 
+    /// Shows an image with a transition, without a load. The load of the slot is canceled and forgotten, unless it has the option
+    /// ``/Tintype/DisplayOptions/avoidAutoSetImage``.
+    /// - Parameters:
+    ///   - content: the image.
+    ///   - slot: the slot.
+    ///   - transition: the transition.
+    ///   - completion: a closure that is called once: at the end, or with false when something else is shown.
     public func show(
         _ content: DisplayedImage, in slot: ImageSlot, with transition: ImageTransition,
         completion: @escaping @MainActor (_ isFinished: Bool) -> Void
-    ) { state.show(content, in: slot, with: transition, completion: completion) }
+    ) {
+        imageBinding.showOwn(in: slot) { state.show(content, in: slot, with: transition, completion: completion) }
+    }
 
     public func indicator(_ style: IndicatorStyle, in slot: ImageSlot) -> (any ImageIndicator)? {
         state.indicator(style, in: slot)
@@ -123,6 +135,13 @@ public import TintypeDisplay
 
     public func playsAnimations(in slot: ImageSlot) -> Bool { state.playsAnimations(in: slot) }
 
-    public func play(_ animation: AnimatedImage, in slot: ImageSlot) { state.play(animation, in: slot) }
+    /// Plays an animation in a slot, without a load. The load of the slot is canceled and forgotten, unless it has the option
+    /// ``/Tintype/DisplayOptions/avoidAutoSetImage``.
+    /// - Parameters:
+    ///   - animation: the animation.
+    ///   - slot: the slot.
+    public func play(_ animation: AnimatedImage, in slot: ImageSlot) {
+        imageBinding.showOwn(in: slot) { state.play(animation, in: slot) }
+    }
 }
 #endif

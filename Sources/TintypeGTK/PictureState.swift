@@ -123,7 +123,7 @@ internal import Tintype
             updateStandIns()
             updateTooltip(widget)
         }
-        let isBusy = imageBinding.activeLoads > 0
+        let isBusy = imageBinding.isLoading
         if isBusy != self.isBusy { tintype_set_busy(widget, isBusy ? 1 : 0) }
         self.isBusy = isBusy
         onPhaseChange?(slot, phase)
@@ -161,7 +161,13 @@ internal import Tintype
 
     var placeholder: StandIn? { didSet { replaced(oldValue) } }
     var failure: StandIn? { didSet { replaced(oldValue) } }
-    var indicator: StandIn? { didSet { replaced(oldValue) } }
+    private(set) var indicator: StandIn?
+
+    /// Sets the indicator, also that of a load that is under way.
+    func setIndicator(_ new: StandIn?) {
+        indicator = new
+        imageBinding.replaceIndicator(in: mainSlot)
+    }
 
     /// Makes what stands in for an image; `nil` where there is no place for it.
     func standIn(_ content: WidgetContent?) -> StandIn? {

@@ -7,7 +7,7 @@ public import TintypeDisplay
 /// `setImage` comes from ``/Tintype/ImageDisplay``.
 ///
 /// It makes a `GtkPicture`, or works with a `GtkPicture` or `GtkImage` of the program, for example one of a `GtkBuilder`. Loads, animations, and images belong to the widget: they go on when the
-/// object is released, and end when the widget is destroyed. While the widget is in a window, but unmapped, its loads are suspended; while it is out of sight,
+/// object is released, and end when the widget is destroyed. While the widget is unmapped in its window, its loads are suspended; while it is out of sight,
 /// animations stand still and loads have a low priority.
 @MainActor public final class TintypePicture: ImageWidget {
     /// Creates a picture with a `GtkPicture` of its own.

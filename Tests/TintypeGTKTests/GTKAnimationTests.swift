@@ -242,6 +242,26 @@ enum GTKAnimationTests {
             run.equal(ends, 1)
             run.equal(run.color(picture.state.slotPaintables[0], in: picture.widget), Paint.green)
         },
+        GTKTest("What a program plays or shows stays when the scale of the window changes", .capability("AIV-02")) {
+            run in
+            defer { WidgetState.fixedScale = nil }
+            run.loader.answer(run.url("red"), with: .data(Paint.png(Paint.red)))
+            let picture = TintypePicture(manager: run.manager)
+            picture.decodeSize = PixelSize(width: 8, height: 8)
+            await run.show(picture.widget)
+            WidgetState.usesFrameClock = false
+            _ = try await picture.setImage(run.url("red")).result.get()
+            let frames = [Paint.green, Paint.blue].map { ImageFrame(pixels: Paint.buffer($0), duration: .seconds(9)) }
+            picture.play(AnimatedImage(frames: frames)!, in: .image)
+            let player = picture.player
+            WidgetState.fixedScale = 2
+            picture.imageBinding.reload()
+            run.check(player != nil && picture.player === player && picture.imageURL() == nil, "another player")
+            picture.show(nil, in: .image)
+            picture.imageBinding.reload()
+            run.equal(run.color(picture.state.slotPaintables[0], in: picture.widget)?.w, 0)
+            run.equal(run.manager.hasActiveLoads, false)
+        },
         GTKTest("An image comes back after an animation that the program played in its place", .capability("AIV-02")) {
             run in
             run.loader.answer(run.url("red"), with: .data(Paint.png(Paint.red)))

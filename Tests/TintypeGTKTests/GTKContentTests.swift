@@ -106,6 +106,41 @@ enum GTKContentTests {
                 run.check(gtk_widget_get_parent(widget) == nil, "\(name): still there")
             }
         },
+        GTKTest("An indicator that is set during a load takes the place of the one before", .capability("IND-04")) {
+            run in
+            let gate = OriginGate()
+            run.loader.answer(run.url("red"), with: .data(Paint.png(Paint.red)).waiting(at: gate))
+            let spinners = (0..<2).map { _ in gtk_spinner_new()! }
+            for spinner in spinners { g_object_ref_sink(UnsafeMutableRawPointer(spinner)) }
+            defer { for spinner in spinners { g_object_unref(UnsafeMutableRawPointer(spinner)) } }
+            let picture = TintypePicture(manager: run.manager)
+            await run.show(picture.widget)
+            let load = picture.setImage(run.url("red"), indicator: .spinner)
+            let content = picture.state.slotPaintables[0].content(of: .image)
+            run.equal(content.indicator?.isActive, true)
+            @MainActor func shown() -> [Bool] {
+                spinners.map {
+                    let isShown = gtk_widget_get_parent($0) == picture.widget
+                    run.equal(gtk_spinner_get_spinning(OpaquePointer($0)) != 0, isShown)
+                    return isShown
+                }
+            }
+            for (indicator, expected) in [
+                (WidgetContent.widget(spinners[0]), [true, false]), (.widget(spinners[1]), [false, true]),
+            ] {
+                picture.indicator = indicator
+                run.equal(shown(), expected)
+                run.equal(content.indicator?.isActive, false)
+            }
+            picture.indicator = nil
+            run.equal(shown(), [false, false])
+            run.equal(content.indicator?.isActive, true)
+            gate.open()
+            _ = try await load.result.get()
+            run.equal(content.indicator?.isActive, false)
+            picture.indicator = .widget(spinners[0])
+            run.equal(shown(), [false, false])
+        },
         GTKTest("A widget with content above its image goes away without a trace") { run in
             let live = WidgetState.liveCount
             do {
@@ -160,6 +195,16 @@ enum GTKContentTests {
             run.check(gtk_test_accessible_has_state(accessible, GTK_ACCESSIBLE_STATE_BUSY) != 0, "not busy")
             gate.open()
             _ = try await load.result.get()
+            run.equal(picture.state.isBusy, false)
+            // A load that may go on when it was replaced doesn't count.
+            run.loader.answer(run.url("green"), with: .data(Paint.png(Paint.green)).waiting(at: gate))
+            run.loader.answer(run.url("blue"), with: .data(Paint.png(Paint.blue)))
+            let old = picture.setImage(run.url("green"))
+            run.equal(picture.state.isBusy, true)
+            _ = try await picture.setImage(run.url("blue"), display: .avoidAutoCancelImage).result.get()
+            run.equal(picture.state.isBusy, false)
+            gate.open()
+            _ = try await old.result.get()
             run.equal(picture.state.isBusy, false)
         },
         GTKTest("The settings of animations belong to the widget", .capability("AIV-02", "AIV-03", "AIV-10")) { run in
