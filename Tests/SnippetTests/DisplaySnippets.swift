@@ -58,8 +58,9 @@ struct DisplaySnippets {
                 duration: .milliseconds(20))
         }
         let image = try #require(Image(frames: frames))
-        // snippet: show-own
+        // As a widget does when a program shows something.
         picture.imageBinding.prepareForReuse()
+        // snippet: show-own
         picture.show(DisplayedImage(image), in: .image)
         if let animation = image.animation { picture.play(animation, in: .image) }
         // snippet.end
