@@ -109,7 +109,7 @@ struct PNGChunks {
     /// Notes that all pixels of the last frame are there, although the bytes end before the end chunk.
     mutating func completeLastFrame() {
         isComplete = true
-        animation?.wholeFrames = animation?.frames.count ?? 0
+        if let count = animation?.frames.count { animation?.wholeFrames = count }
     }
 
     /// Returns the embedded color profile; `nil` if there is none that can be read.
