@@ -61,7 +61,8 @@ extension ImageManager {
     /// ```
     /// - Parameters:
     ///   - image: The image.
-    ///   - data: The encoded bytes for the disk; without them the image is encoded as ``ImageRequest/CacheOptions/encoding`` say.
+    ///   - data: The encoded bytes for the disk; without them the image is encoded as ``ImageRequest/CacheOptions/encoding`` say. The
+    ///     original of an animation that was decoded, and not changed since, is stored as its own bytes, unless an encoding is set.
     ///   - request: The request whose loads find the image.
     /// - Throws: ``ImageError/Code/encodeFailed``, ``ImageError/Code/formatNotEncodable``,
     ///   ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``. The image is in memory even then.
@@ -91,6 +92,8 @@ extension ImageManager {
         guard layers.contains(.disk), cache.disk != nil, !environment.loaders.isLocal(request.url),
             environment.cachesOnDisk, isOriginal || request.cache.storesVariant
         else { return }
+        let isAsItCame = isOriginal && request.cache.encoding == EncodeOptions()
+        let data = data ?? (isAsItCame ? environment.bytes(ofUnchanged: image) : nil)
         // In a task of its own: if a cancellation ended it, the disk would keep the image that memory has lost.
         let encoding = Task.immediate {
             await Result { () async throws(ImageError) in
