@@ -50,7 +50,7 @@ extension ImageManager {
     ///
     /// The disk stores the original of a source, and, for requests with ``ImageRequest/CacheOptions/storesVariant``, thumbnails and
     /// transformed images; other images, and images from local files and `data:` URLs, are stored in memory only: no load looks for the
-    /// others on disk, and files may change.
+    /// others on disk, and files may change. From disk, an original comes back as its bytes are decoded: its scale is that of the URL's name.
     ///
     /// A load that is under way stores nothing over it. Thumbnails and transformed images that were made of another original stay until
     /// ``removeAll(of:)-(ImageRequest)`` removes them. The image is stored even if the calling task is canceled.
@@ -102,7 +102,8 @@ extension ImageManager {
             }
         }
         var entry = try await encoding.value.get()
-        if isOriginal, data != nil { entry.imageProperties = nil }
+        // Loads decode an original as its source sends it, and so would not read them.
+        if isOriginal { entry.imageProperties = nil }
         entry.response = response
         entry.limit(to: request.cache.lifetime)
         try await cache.store(entry, forKey: key, since: count)

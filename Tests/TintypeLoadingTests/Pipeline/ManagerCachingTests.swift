@@ -180,7 +180,9 @@ struct ManagerCachingTests {
         #expect(await manager.cachedLayers(for: other) == .memory)
         // Without bytes the image is encoded.
         try await manager.store(image, for: request)
-        #expect(cache.now.disk[manager.key(for: request)]?.data == Data("DOT 8".utf8))
+        let original = try #require(cache.now.disk[manager.key(for: request)])
+        #expect(original.data == Data("DOT 8".utf8))
+        #expect(original.imageProperties == nil, "no load reads them")
     }
 
     @Test(
