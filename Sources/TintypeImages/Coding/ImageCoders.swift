@@ -153,9 +153,9 @@ public struct ImageCoders: ImageCoder {
         guard let format else {
             return ImageError(.unknownFormat, stage: .decode, reason: "not an image: \(ImageFormat.guess(data))")
         }
-        let advice = format.trait.map { "build with the package trait \($0)" } ?? "add a coder that reads it"
+        let advice = format.trait.map { "build with the package trait \($0), or " } ?? ""
         return ImageError(
-            .formatNotEnabled, stage: .decode, reason: "the image is \(format), which this build can't read; \(advice)"
-        )
+            .formatNotEnabled, stage: .decode,
+            reason: "the image is \(format), which no coder of the list reads; \(advice)add a coder that reads it")
     }
 }

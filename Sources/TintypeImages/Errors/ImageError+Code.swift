@@ -68,7 +68,8 @@ extension ImageError.Code {
     // Decode
     /// The bytes are not in a known image format.
     public static let unknownFormat = Self(rawValue: "unknownFormat")
-    /// The format is known, but this build has no coder for it; the reason names the package trait.
+    /// The format is known, but no coder reads it: this build has none, or a program's own coders refuse the data. The reason names the
+    /// package trait, if the format has one.
     public static let formatNotEnabled = Self(rawValue: "formatNotEnabled")
     /// The bytes violate the rules of their format.
     public static let corruptImage = Self(rawValue: "corruptImage")

@@ -31,7 +31,7 @@ extension ImageError {
         .bodyTooLarge: "Raise `maximumBytes` to accept larger images.",
         .fileUnreadable: "Check the path and the permissions of the file.",
         .unknownFormat: "Check that the data is an image, or add a coder for its format.",
-        .formatNotEnabled: "Build with the package trait of the format.",
+        .formatNotEnabled: "Build with the package trait of the format, or add a coder that reads it.",
         .corruptImage: "Get the image from its source again: its data is damaged.",
         .truncatedImage: "Get the image from its source again: a part is missing.",
         .limitExceeded: "Load a thumbnail, or raise the limits for decoding if the source is trusted.",

@@ -127,6 +127,17 @@ struct ImageCodersTests {
         #expect(error?.reason.contains(word) == true)
     }
 
+    @Test("A format that the program's own coders refuse needs another coder, and no trait", .capability("CTX-06"))
+    func refused() {
+        let coders = ImageCoders([DotCoder()])
+        let error = #expect(throws: ImageError.self) {
+            try coders.decode(Data("GIF89a".utf8), options: DecodeOptions(), context: context)
+        }
+        #expect(error?.code == .formatNotEnabled)
+        #expect(error?.reason == "the image is gif, which no coder of the list reads; add a coder that reads it")
+        #expect(error?.recoverySuggestion?.contains("add a coder") == true)
+    }
+
     @Test("A format whose trait is off is recognised, and the error names the trait")
     func traitOff() {
         let avif = Data([0, 0, 0, 20] + Array("ftypavif".utf8) + [0, 0, 0, 0] + Array("mif1".utf8))
