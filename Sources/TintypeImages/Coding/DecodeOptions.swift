@@ -12,7 +12,8 @@ public struct DecodeOptions: Sendable, Hashable, Codable {
     /// The box, in pixels, that the upright image has to fit in; `nil`, or a box with a zero side, for the full image. The
     /// image is decoded at that size, and never enlarged unless ``allowsUpscaling`` is true or it is a drawing (SVG, PDF).
     public var thumbnailSize: PixelSize?
-    /// True to preserve the proportions of a thumbnail, which fits into the box; false to stretch it to exactly the box.
+    /// True to preserve the proportions of a thumbnail, which fits into the box; false to stretch it to the box. A side that is shorter than
+    /// the box's then keeps its length, unless ``allowsUpscaling`` is true or the image is a drawing.
     public var preservesAspectRatio = true
     /// True for a proportional thumbnail that covers the box instead of fitting into it: both sides are at least as long as those
     /// of the box. No side grows.
