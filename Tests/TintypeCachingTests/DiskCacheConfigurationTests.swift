@@ -150,4 +150,16 @@ struct DiskCacheConfigurationTests {
         try await cache.remove("a")
         #expect(await cache.path(forKey: "a") == nil)
     }
+
+    @Test(
+        "The file of an SVG has more than the document, which parsers refuse; the entry has the document",
+        .capability("CPA-05"))
+    func documentFile() async throws {
+        let cache = DiskCache.temporary(path)
+        let document = Data("<svg xmlns=\"http://www.w3.org/2000/svg\"/>".utf8)
+        try await cache.put(document, "a")
+        let file = try Data(contentsOf: URL(filePath: try #require(await cache.path(forKey: "a"))))
+        #expect(file.starts(with: document) && file.count > document.count)
+        #expect(await cache.entry(forKey: "a")?.data == document)
+    }
 }

@@ -73,9 +73,8 @@ struct DiskCacheTests {
     }
 
     @Test(
-        "The image comes first in its file, so that any viewer opens it; usage counts whole files, in blocks of 4 KB",
-        .capability("CPA-02", "CRM-06")
-    )
+        "The image comes first in its file; usage counts whole files, in blocks of 4 KB",
+        .capability("CPA-02", "CRM-06"))
     func fileLayout() async throws {
         let cache = DiskCache.temporary(path)
         let data = someBytes(5_000)

@@ -38,9 +38,12 @@ extension DiskCache {
 
     /// Returns the path of the file of an image, for programs that take only files; `nil` if no valid entry exists under the key.
     ///
-    /// The file starts with the image as it was stored, so that other programs open it, unless a
-    /// ``Configuration/payloadCodec`` changed it; the data of the cache follows. The file belongs to the cache: it may only be
-    /// read, and is gone when the entry is. Waits until all earlier stores are on disk. Does not count as use.
+    /// The file starts with the image as it was stored, unless a ``Configuration/payloadCodec`` changed it; the data of the
+    /// cache follows. Viewers ignore that data. XML parsers don't: they refuse the file of an SVG, so write the
+    /// ``DiskCacheEntry/data`` of its entry to a file of your own.
+    ///
+    /// The file belongs to the cache: it may only be read, and is gone when the entry is. Waits until all earlier stores are
+    /// on disk. Does not count as use.
     /// - Parameter key: the key.
     public func path(forKey key: ImageKey) async -> String? {
         try? await inOrder(EntryName(key)) { store in

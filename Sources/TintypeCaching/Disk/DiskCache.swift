@@ -3,7 +3,7 @@ internal import Logging
 
 // `Documentation/development/disk-cache.md` has the design, and the file of each part.
 
-/// Encoded images on disk, each in a file of its own that any viewer opens.
+/// Encoded images on disk, each in a file of its own that begins with the image.
 ///
 /// - Readers see an entry whole or not at all, in this process and any other that uses the directory. A read notices damage, even of one
 ///   bit, and discards the entry.
@@ -13,6 +13,9 @@ internal import Logging
 ///
 /// The directory is the cache: it has no index, locks no file, and shares no memory with other processes. The directory must belong to the
 /// user, and nobody else may write to it; otherwise it is only read.
+///
+/// Viewers open the files, and ignore the data of the cache behind the image. XML parsers don't: they refuse the file of an
+/// SVG ("Extra content at the end of the document"). Write out the ``DiskCacheEntry/data`` of its entry instead.
 ///
 /// ```swift
 /// let cache = DiskCache(.init(directory: path, capacity: .gigabytes(2), maximumAge: .days(7)))

@@ -2,7 +2,8 @@ internal import FoundationEssentials
 
 /// The format of an entry's file: the image's bytes, then a description, then a footer of fixed size.
 ///
-/// The bytes come first so that any viewer opens the file. The description tells all else, so that no index is needed. Numbers are little-endian.
+/// The bytes come first so that viewers open the file, unless it is an SVG. The description tells all else, so that no index is
+/// needed. Numbers are little-endian.
 ///
 /// The footer: the checksum of the payload (XXH3, 16 bytes), the checksum of the description (8), the payload's length (8), the
 /// description's length (4), the version (4), and 8 bytes that mark the end of a complete file.
