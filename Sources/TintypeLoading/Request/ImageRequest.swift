@@ -38,6 +38,10 @@ public struct ImageRequest: Sendable {
     /// True if previews are shown while the bytes arrive, as ``ImageEvent/preview(_:)``: coarse or incomplete at first, transformed like
     /// the image, and never cached. At most one preview comes per ``ImageManager/Configuration-swift.struct/previewInterval``. There are none
     /// of an image that may be animated under a limit of bytes, which all of its frames share: their number decides its size.
+    ///
+    /// A caller that joins a load without previews gets them all the same from `ImageDownloader`, ``FileLoader``, and loaders
+    /// that adopt ``ImageStreaming``. From a loader that reports chunks to ``LoadRequest/receive`` itself, such as `TestLoader`,
+    /// it gets previews only if it joins before the first chunk: a load keeps chunks only if a caller wants previews by then.
     public var isProgressive = false
 
     // MARK: The caches

@@ -2,8 +2,8 @@ internal import FoundationEssentials
 
 /// The bytes of a source that have arrived so far, for decoders that decode them as they come.
 ///
-/// Only transfers that start for a progressive load have them. Loaders that collect their bytes in an ``ArrivingBytes`` share it with the
-/// decoders; the chunks of others are collected here.
+/// Loaders that collect their bytes in an ``ArrivingBytes`` share it with the decoders. The chunks of others are collected here,
+/// but only if a caller wants previews when the first chunk arrives.
 final class ArrivingData: Sendable {
     private struct State {
         /// The loader's buffer, or a buffer with its chunks.

@@ -86,6 +86,27 @@ struct ProgressiveLoadTests {
     }
 
     @Test(
+        "From a loader that reports chunks, a caller that joins after the first chunk gets the image and no previews",
+        .capability("OPT-02"))
+    func lateWishForChunks() async throws {
+        var plain = request
+        plain.isProgressive = false
+        let first = manager.task(for: plain)
+        await loader.arrival(of: 1)
+        send(0)
+        let late = manager.task(for: request)
+        let events = late.events
+        while manager.waiting.images < 2 { await Task.yield() }
+        for chunk in 1..<5 { send(chunk) }
+        answer()
+        let (previews, image) = try await follow(events)
+        #expect(previews.isEmpty && image.byteCount == 20)
+        #expect(try await first.image.byteCount == 20)
+        let counts = coder.counts.value
+        #expect(loader.calls.count == 1 && counts.appended == 0 && counts.decodes == 1)
+    }
+
+    @Test(
         "Previews come as bytes do; the end is the same decoder's, and nothing is decoded twice",
         .capability("DLR-27", "DLR-28", "OPT-02"))
     func previews() async throws {
