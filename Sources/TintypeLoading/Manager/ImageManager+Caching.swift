@@ -52,6 +52,10 @@ extension ImageManager {
     /// transformed images; other images, and images from local files and `data:` URLs, are stored in memory only: no load looks for the
     /// others on disk, and files may change. From disk, an original comes back as its bytes are decoded: its scale is that of the URL's name.
     ///
+    /// In a copy with coders of its own (``copy(cache:loader:coders:configuration:)``), every image counts as such a variant:
+    /// the disk stores it only with ``ImageRequest/CacheOptions/storesVariant``, and never if the coders have no
+    /// ``ImageCoder/identifier``. A list of coders has none.
+    ///
     /// A load that is under way stores nothing over it. Thumbnails and transformed images that were made of another original stay until
     /// ``removeAll(of:)-(ImageRequest)`` removes them. The image is stored even if the calling task is canceled.
     ///

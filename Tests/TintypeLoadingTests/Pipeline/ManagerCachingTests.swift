@@ -19,6 +19,26 @@ private struct Dot: ImageTransformer {
     }
 }
 
+/// Writes what says that it wrote it.
+private struct NamedCoder: ImageCoder {
+    let dots = DotCoder()
+    var identifier: String? { "named" }
+    var decodableFormats: Set<ImageFormat> { dots.decodableFormats }
+    var encodableFormats: Set<ImageFormat> { dots.encodableFormats }
+    func canDecode(_ data: Data, format: ImageFormat?) -> Bool { dots.canDecode(data, format: format) }
+    func info(of data: Data, context: ProcessingContext) throws(ImageError) -> ImageInfo {
+        try dots.info(of: data, context: context)
+    }
+    func decode(_ data: Data, options: DecodeOptions, context: ProcessingContext) throws(ImageError) -> Image {
+        try dots.decode(data, options: options, context: context)
+    }
+    func encode(
+        _ image: Image, as format: ImageFormat, options: EncodeOptions, context: ProcessingContext
+    ) throws(ImageError) -> Data {
+        try dots.encode(image, as: format, options: options, context: context) + Data(" of its own".utf8)
+    }
+}
+
 @Suite("What a manager finds and keeps", .timeLimited)
 struct ManagerCachingTests {
     private let cache = DictionaryCache()
@@ -260,24 +280,6 @@ struct ManagerCachingTests {
 
     @Test("A copy's coder with a name writes the variants that are stored", .capability("CST-06", "CTX-06"))
     func ownCoderOfVariant() async throws {
-        struct NamedCoder: ImageCoder {
-            let dots = DotCoder()
-            var identifier: String? { "named" }
-            var decodableFormats: Set<ImageFormat> { dots.decodableFormats }
-            var encodableFormats: Set<ImageFormat> { dots.encodableFormats }
-            func canDecode(_ data: Data, format: ImageFormat?) -> Bool { dots.canDecode(data, format: format) }
-            func info(of data: Data, context: ProcessingContext) throws(ImageError) -> ImageInfo {
-                try dots.info(of: data, context: context)
-            }
-            func decode(_ data: Data, options: DecodeOptions, context: ProcessingContext) throws(ImageError) -> Image {
-                try dots.decode(data, options: options, context: context)
-            }
-            func encode(
-                _ image: Image, as format: ImageFormat, options: EncodeOptions, context: ProcessingContext
-            ) throws(ImageError) -> Data {
-                try dots.encode(image, as: format, options: options, context: context) + Data(" of its own".utf8)
-            }
-        }
         let bench = ManagerBench()
         let manager = bench.manager.copy(coders: NamedCoder())
         var request = ImageRequest(url)
@@ -286,6 +288,28 @@ struct ManagerCachingTests {
         request.cache.waitsForStore = true
         #expect(try await manager.load(request).storeError == nil)
         #expect(bench.cache.now.disk[manager.key(for: request)]?.data == Data("DOT 2 of its own".utf8))
+    }
+
+    @Test(
+        "An image that a copy with its own coders stores is a variant: without storesVariant it isn't on disk",
+        .capability("CST-05", "CTX-06"))
+    func storedByCopy() async throws {
+        let bench = ManagerBench()
+        let image = try solidImage(8, 8).with { $0.format = .dot }
+        let cases: [(coder: any ImageCoder, layers: CacheLayers)] = [(NamedCoder(), .all), (DotCoder(), .memory)]
+        for (coder, layers) in cases {
+            let manager = bench.manager.copy(coders: coder)
+            var request = ImageRequest(url)
+            try await manager.store(image, data: Data("DOT 8".utf8), for: request)
+            #expect(await manager.cachedLayers(for: request) == .memory)
+            request.cache.storesVariant = true
+            try await manager.store(image, data: Data("DOT 8".utf8), for: request)
+            #expect(
+                await manager.cachedLayers(for: request) == layers,
+                "with the identifier \(coder.identifier ?? "of none")")
+        }
+        try await bench.manager.store(image, data: Data("DOT 8".utf8), for: ImageRequest(url))
+        #expect(await bench.manager.cachedLayers(for: ImageRequest(url)) == .all)
     }
 
     @Test(
