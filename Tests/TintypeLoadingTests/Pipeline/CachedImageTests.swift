@@ -96,6 +96,22 @@ struct CachedImageTests {
         #expect(manager.memoryImage(for: request) == nil)
     }
 
+    @Test(
+        "A query of the disk alone keeps the image in memory, unless the request doesn't store it there",
+        .capability("CQU-14"))
+    func diskAlone() async throws {
+        let manager = manager()
+        try await storeOnDisk(manager.key(for: url))
+        var request = ImageRequest(url)
+        request.cache.query = .disk
+        request.cache.store = .disk
+        #expect(try await manager.cachedImage(for: request) != nil)
+        #expect(manager.memoryImage(for: ImageRequest(url)) == nil)
+        request.cache.store = .all
+        #expect(try await manager.cachedImage(for: request) != nil)
+        #expect(manager.memoryImage(for: ImageRequest(url)) != nil)
+    }
+
     @Test("Of many who ask for one image at once, all get the same, decoded once", .capability("CQU-07"))
     func decodesOnce() async throws {
         let manager = manager()
