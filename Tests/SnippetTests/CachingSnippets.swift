@@ -107,6 +107,26 @@ struct CachingSnippets {
         #expect(thumbnail.info.format == .webp && thumbnail.info.size == PixelSize(width: 320, height: 240))
     }
 
+    @Test("A memory cache purges as AFAutoPurgingImageCache does", .capability("AFC-02", "AFC-04"))
+    func purging() throws {
+        // snippet: af-purging
+        let cache = MemoryCache(
+            .init(
+                capacity: ByteCount(100 << 20), capacityAfterPurge: ByteCount(60 << 20),
+                policy: .leastRecentlyUsed, keepsWeakReferences: false))
+        // snippet.end
+        // Held to the end: with weak references, it would be found after the purge, too.
+        let (image, cost) = (try bench.picture(), ByteCount(10 << 20))
+        let keys = (0...10).map { ImageKey(source: "\($0)") }
+        for key in keys[..<10] { cache.store(image, forKey: key, cost: cost) }
+        #expect(cache.statistics.entries == 10 && cache.statistics.bytes == 100 << 20, "full is not too full")
+        #expect(cache.image(forKey: keys[0]) != nil)
+        cache.store(image, forKey: keys[10], cost: cost)
+        #expect(cache.statistics.bytes == 60 << 20)
+        #expect(keys.filter { cache.image(forKey: $0) != nil } == [keys[0]] + keys[6...10])
+        withExtendedLifetime(image) {}
+    }
+
     @Test("Code that cannot await blocks its own thread")
     func blocking() async throws {
         let manager = try bench.manager()
