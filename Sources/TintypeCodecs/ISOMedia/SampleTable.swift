@@ -10,7 +10,7 @@ struct SampleTable {
         var duration = 0
         /// When it is shown, in units of the track.
         var start = 0
-        /// True if decoding can start with this sample.
+        /// True if the file says that decoding can start with this sample.
         var isSync = true
     }
 
@@ -54,10 +54,20 @@ struct SampleTable {
     }
 
     /// The place in the order of decoding to start with in order to show a sample: the nearest sync sample that is not shown
-    /// after it. Samples that are decoded after a sync sample, but shown before it, may need the previous sync sample.
-    func decodingStart(forRank rank: Int) -> Int {
+    /// after it, or the first sample. Samples that are decoded after a sync sample, but shown before it, may need the previous sync
+    /// sample.
+    /// - Parameter standsAlone: Returns true if the picture of a sync sample needs no other. Some writers list samples at regular
+    ///   distances, whatever their pictures need.
+    func decodingStart(
+        forRank rank: Int, where standsAlone: (Sample) throws(ImageError) -> Bool
+    ) throws(ImageError) -> Int {
         let target = order[rank]
-        return samples[...target].lastIndex { $0.isSync && $0.start <= samples[target].start } ?? 0
+        for place in stride(from: target, to: 0, by: -1) {
+            let sample = samples[place]
+            guard sample.isSync, sample.start <= samples[target].start, try standsAlone(sample) else { continue }
+            return place
+        }
+        return 0
     }
 
     // MARK: Reading

@@ -101,6 +101,27 @@ struct HEIFSequenceTests {
         try expectSeeking(data, try coder.decode(data))
     }
 
+    @Test(
+        "A table that lists frames at regular distances, which need others, makes no frame unreachable",
+        .capability("COD-03", "COD-07"), arguments: [[:], ["bframes": "2", "b-adapt": "0"]] as [[String: String]],
+        [[1, 4, 8, 12], nil] as [[Int]?])
+    func untrueTable(settings: [String: String], listed: [Int]?) throws {
+        // Only the first picture stands alone.
+        let all = ["keyint": "100", "min-keyint": "50"].merging(settings) { $1 }
+        let pictures = try KnownPictures.encode(14, all)
+        try #require(pictures.samples.map(\.isSync) == [true] + Array(repeating: false, count: 13))
+        let data = file(pictures) { $0.syncSamples = listed }
+        let image = try coder.decode(data)
+        for (index, frame) in image.frames.enumerated() {
+            #expect(KnownPictures.distance(frame.pixels, frame: index) <= 1, "frame \(index)")
+        }
+        try expectSeeking(data, image)
+        for index in image.frames.indices {
+            let decoder = try coder.frameDecoder(for: data, options: DecodeOptions(), context: ProcessingContext())
+            #expect(try decoder.frame(at: index) == image.frames[index], "frame \(index)")
+        }
+    }
+
     /// Any frame is the same whatever was decoded before it.
     private func expectSeeking(_ data: Data, _ image: Image) throws {
         let decoder = try #require(

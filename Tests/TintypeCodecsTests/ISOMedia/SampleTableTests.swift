@@ -15,6 +15,16 @@ struct SampleTableTests {
         }
     }
 
+    /// For each sample in the order of showing, the sample that decoding starts with.
+    /// - Parameter alone: the samples that need no other; `nil` for all.
+    private func starts(_ table: SampleTable, alone: [Int]? = nil) throws -> [Int] {
+        try (0..<table.count).map { rank in
+            try table.decodingStart(forRank: rank) { sample in
+                alone?.contains { table.samples[$0] == sample } ?? true
+            }
+        }
+    }
+
     private func track(_ count: Int) -> TestMovie.Track {
         var track = TestMovie.Track()
         track.samples = (0..<count).map { Data(count: 10 + $0) }
@@ -55,7 +65,19 @@ struct SampleTableTests {
         #expect(table.order == [0, 2, 1, 3] && table.ranks == [0, 2, 1, 3])
         #expect(table.durations == [10, 10, 10, 10])
         #expect(table.samples.map(\.isSync) == [true, false, false, true])
-        #expect((0..<4).map(table.decodingStart(forRank:)) == [0, 0, 0, 3])
+        #expect(try starts(table) == [0, 0, 0, 3])
+    }
+
+    @Test("A sample that is listed as sync, but needs others, is passed over; the first counts always")
+    func dependent() throws {
+        var track = track(6)
+        track.delays = Array(repeating: 10, count: 6)
+        let unlisted = try table(TestMovie.sampleTable(track, offset: 0))
+        #expect(try starts(unlisted, alone: [0, 3]) == [0, 0, 0, 3, 3, 3])
+        #expect(try starts(unlisted, alone: []) == [0, 0, 0, 0, 0, 0])
+        track.syncSamples = [1, 3, 5]
+        let listed = try table(TestMovie.sampleTable(track, offset: 0))
+        #expect(try starts(listed, alone: [0, 3, 4]) == [0, 0, 0, 0, 4, 4])
     }
 
     @Test("What is shown before a sync sample that it is decoded behind is decoded from the one before")
@@ -67,7 +89,7 @@ struct SampleTableTests {
         track.syncSamples = [1, 2]
         let table = try table(TestMovie.sampleTable(track, offset: 0))
         #expect(table.order == [0, 2, 3, 1])
-        #expect((0..<4).map(table.decodingStart(forRank:)) == [0, 0, 0, 1])
+        #expect(try starts(table) == [0, 0, 0, 1])
     }
 
     @Test("Sizes of one value, and of 4, 8 and 16 bits")
@@ -123,7 +145,7 @@ struct SampleTableTests {
             guard let table = try? table(damaged) else { continue }
             readable += 1
             #expect(table.durations.count == table.count && table.order.sorted() == Array(0..<table.count))
-            for rank in 0..<table.count { #expect(table.decodingStart(forRank: rank) <= table.order[rank]) }
+            for (rank, start) in try starts(table).enumerated() { #expect(start <= table.order[rank]) }
         }
         #expect(readable > 0 && readable < 2_000)
     }

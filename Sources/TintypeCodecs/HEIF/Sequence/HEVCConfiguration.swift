@@ -47,16 +47,30 @@ struct HEVCConfiguration {
         return pictures
     }
 
+    /// True if the picture of a sample needs no other, as its first slice says.
+    func standsAlone(_ sample: UnsafeRawBufferPointer) throws(ImageError) -> Bool {
+        var reader = BoxReader(sample)
+        while let unit = try nextUnit(&reader) {
+            guard let header = HEVCUnit(unit), header.layer == 0, header.isSlice else { continue }
+            return header.standsAlone
+        }
+        return false
+    }
+
     /// Gives the NAL units of a sample in their order.
     func forEachUnit(
         of sample: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws(ImageError) -> Void
     ) throws(ImageError) {
         var reader = BoxReader(sample)
-        while !reader.isAtEnd {
-            var length = 0
-            for _ in 0..<lengthBytes { length = length << 8 | (try reader.uint8()) }
-            try body(try reader.take(length))
-        }
+        while let unit = try nextUnit(&reader) { try body(unit) }
+    }
+
+    /// The next NAL unit of a sample; `nil` after the last.
+    private func nextUnit(_ reader: inout BoxReader) throws(ImageError) -> UnsafeRawBufferPointer? {
+        guard !reader.isAtEnd else { return nil }
+        var length = 0
+        for _ in 0..<lengthBytes { length = length << 8 | (try reader.uint8()) }
+        return try reader.take(length)
     }
 }
 #endif

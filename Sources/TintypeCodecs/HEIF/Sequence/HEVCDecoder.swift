@@ -34,9 +34,11 @@ final class HEVCDecoder {
     /// - Throws: ``ImageError/Code/truncatedImage`` if the file ends before the picture's sample does.
     func picture(_ rank: Int, in data: Data) throws(ImageError) -> HEVCPicture {
         do throws(ImageError) {
-            if stream == nil || rank != nextRank || isFlushed && !pending.contains(rank) { try seek(rank) }
-            guard let stream else { throw Self.missing(rank) }
-            return try data.withBytes { bytes throws(ImageError) in try advance(stream, to: rank, bytes) }
+            return try data.withBytes { bytes throws(ImageError) -> HEVCPicture in
+                if stream == nil || rank != nextRank || isFlushed && !pending.contains(rank) { try seek(rank, bytes) }
+                guard let stream else { throw Self.missing(rank) }
+                return try advance(stream, to: rank, bytes)
+            }
         } catch {
             // The decoder's present pictures are useless for another picture.
             stream = nil
@@ -45,8 +47,13 @@ final class HEVCDecoder {
     }
 
     /// Starts at the sync sample that a picture needs, unless that is behind and the picture still to come.
-    private func seek(_ rank: Int) throws(ImageError) {
-        let start = track.samples.decodingStart(forRank: rank)
+    private func seek(_ rank: Int, _ bytes: UnsafeRawBufferPointer) throws(ImageError) {
+        let start = try track.samples.decodingStart(forRank: rank) { sample throws(ImageError) in
+            try context.checkCancellation()
+            // Decoding fails at a sample that isn't there yet, wherever it starts.
+            guard sample.bytes.upperBound <= bytes.count else { return true }
+            return try track.configuration.standsAlone(UnsafeRawBufferPointer(rebasing: bytes[sample.bytes]))
+        }
         guard stream == nil || isFlushed || rank < nextRank || start > nextSample else { return }
         // The old decoder's memory goes back before a new decoder takes any.
         stream = nil

@@ -72,6 +72,11 @@ struct HEVCUnit {
         type = header >> 9 & 63
         layer = header >> 3 & 63
     }
+
+    /// True for a part of a picture; false for parameters and messages.
+    var isSlice: Bool { type < 32 }
+    /// True for a part of a picture that decoding can start with.
+    var standsAlone: Bool { 16...23 ~= type }
 }
 
 /// Reads bits, the highest first, and leaves out the bytes that keep start codes from appearing (section 7.3.1.1).
