@@ -202,8 +202,7 @@ final class AVIFReader {
     /// Decodes a frame, and gives its planes; `nil` after the last frame.
     func image(at index: Int) throws(ImageError) -> UnsafeMutablePointer<avifImage>? {
         guard index < info.frameCount else { return nil }
-        // The next frame is decoded directly, other frames from the nearest earlier keyframe.
-        let result = avifDecoderNthImage(decoder, UInt32(index))
+        let result = decode(index)
         if result == AVIF_RESULT_NO_IMAGES_REMAINING { return nil }
         try Self.check(result, decoder, isTruncated: isTruncated)
         guard let image = decoder.pointee.image else { return nil }
@@ -211,6 +210,22 @@ final class AVIFReader {
             throw .corrupt("the AVIF file states \(storedSize), but its image has a different size")
         }
         return image
+    }
+
+    /// Decodes a frame: the next directly, another from the nearest earlier keyframe. A keyframe may be listed that needs others: if
+    /// decoding fails that starts with one, it starts again with the first frame.
+    private func decode(_ index: Int) -> avifResult {
+        let next = Int(decoder.pointee.imageIndex) + 1
+        let keyframe = Int(avifDecoderNearestKeyframe(decoder, UInt32(index)))
+        let result = avifDecoderNthImage(decoder, UInt32(index))
+        let isDamaged = result == AVIF_RESULT_DECODE_COLOR_FAILED || result == AVIF_RESULT_DECODE_ALPHA_FAILED
+        guard isDamaged, keyframe > 0, keyframe > next || index < next else { return result }
+        // To the next frame, libavif never jumps.
+        for frame in 0..<index {
+            let result = avifDecoderNthImage(decoder, UInt32(frame))
+            guard result == AVIF_RESULT_OK else { return result }
+        }
+        return avifDecoderNthImage(decoder, UInt32(index))
     }
 
     /// Returns the number of frames that are decoded to reach a frame from elsewhere in the sequence.

@@ -305,6 +305,21 @@ struct SeekTests {
         #expect((0..<12).map(reader.cost(of:)) == [1, 2, 3, 4, 5, 1, 2, 3, 4, 5, 1, 2])
     }
 
+    @Test("An AVIF that lists a frame as a keyframe which needs others is sought through all the same")
+    func untrueKeyframesOfAVIF() throws {
+        var data = try sequenceOfAVIF(frames: 12, keyframeInterval: 5)
+        let frames = try all(try decoder(data))
+        // The second of the frames that are listed, counted from 1.
+        let list = try #require(data.range(of: Data("stss".utf8))).upperBound + 8
+        try #require(data[list..<list + 12] == Data([0, 0, 0, 1, 0, 0, 0, 6, 0, 0, 0, 11]))
+        data[list + 7] = 9
+        let reader = try AVIFReader(data, limits: DecodeLimits(), decoder: .automatic)
+        #expect((0..<12).map(reader.cost(of:)) == [1, 2, 3, 4, 5, 6, 7, 8, 1, 2, 1, 2])
+        for index in frames.indices { #expect(try decoder(data).frame(at: index) == frames[index], "frame \(index)") }
+        let seeking = try decoder(data)
+        for index in [9, 0, 8, 11, 9, 10, 8, 7] { #expect(try seeking.frame(at: index) == frames[index]) }
+    }
+
     private func sequenceOfAVIF(frames: Int, keyframeInterval: Int32) throws -> Data {
         let encoder = try #require(avifEncoderCreate())
         defer { avifEncoderDestroy(encoder) }
