@@ -33,8 +33,8 @@ extension ImageCoders {
     /// Returns the coder that reads the frames of an animation while its bytes arrive; `nil` if the coder that would decode the whole
     /// animation can't.
     func arrivingCoder(for data: Data, hint: ImageFormat?) -> (any ArrivingAnimationCoder)? {
-        // The signature decides: a decoder of another format, which a wrong hint would choose, fails at every frame.
-        let format = ImageFormat(sniffing: data) ?? hint
+        // A decoder of another format, which a wrong hint would choose, fails at every frame.
+        let format = Self.formats(of: data, hint: hint)[0]
         return coders.last { $0 is any AnimatedImageCoder && $0.canDecode(data, format: format) }
             as? any ArrivingAnimationCoder
     }

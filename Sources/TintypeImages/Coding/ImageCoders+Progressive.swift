@@ -14,8 +14,9 @@ extension ImageCoders: ProgressiveImageCoder {
     }
 }
 
-/// Waits for the first bytes, and then delegates to the coder of their format.
+/// Delegates to the coder of the format that the first bytes have, as ``ImageCoders`` would choose it for all bytes.
 ///
+/// Until the signature is there, a hint or a coder of any bytes decides. The signature then chooses again.
 /// If a coder fails on the way, only the previews are lost, not the image: at the end, all coders are tried again.
 private final class ChoosingDecoder: ProgressiveDecoder {
     private let coders: ImageCoders
@@ -24,9 +25,10 @@ private final class ChoosingDecoder: ProgressiveDecoder {
     private var data = Data()
     private var decoder: (any ProgressiveDecoder)?
     private var hasChosen = false
-
-    /// The number of bytes that suffice to recognize every known format: see ``ImageFormat``.
-    private static let longestBeginning = 4_096
+    /// The format that the coder was chosen for.
+    private var format: ImageFormat?
+    /// The number of bytes that the format was recognized from.
+    private var examined = 0
 
     init(coders: ImageCoders, options: DecodeOptions, context: ProcessingContext) {
         self.coders = coders
@@ -46,11 +48,13 @@ private final class ChoosingDecoder: ProgressiveDecoder {
 
     /// Chooses the coder, or appends the next bytes to its decoder.
     private func take(_ append: (any ProgressiveDecoder) throws(ImageError) -> Void) throws(ImageError) {
-        if hasChosen { return try attempt(append) }
+        guard examined < ImageFormat.sniffedBytes else { return try attempt(append) }
+        examined = data.count
+        let likeliest = ImageCoders.formats(of: data, hint: options.formatHint)[0]
+        if hasChosen, format == likeliest { return try attempt(append) }
         // Formats that the core doesn't know are recognized by their coders.
-        let format = options.formatHint ?? ImageFormat(sniffing: data)
-        let coder = coders.coders.last { $0.canDecode(data, format: format) }
-        hasChosen = coder != nil || data.count > Self.longestBeginning
+        let coder = coders.coders.last { $0.canDecode(data, format: likeliest) }
+        (hasChosen, format, decoder) = (coder != nil, likeliest, nil)
         guard let coder = coder as? any ProgressiveImageCoder else { return }
         decoder = try coder.progressiveDecoder(options: options, context: context)
         try attempt { decoder throws(ImageError) in try decoder.append(data, of: data) }

@@ -139,8 +139,8 @@ public struct ImageCoders: ImageCoder {
         throw failure ?? unreadable(data, format: ImageFormat(sniffing: data) ?? hint)
     }
 
-    /// The formats that bytes may have, the likeliest first. A wrong hint must not prevent decoding.
-    private static func formats(of data: Data, hint: ImageFormat?) -> [ImageFormat?] {
+    /// The formats that bytes may have, the likeliest first; there is one at least. A wrong hint must not prevent decoding.
+    static func formats(of data: Data, hint: ImageFormat?) -> [ImageFormat?] {
         let sniffed = ImageFormat(sniffing: data)
         guard let hint, hint != sniffed else { return [sniffed] }
         guard let sniffed else { return [hint, nil] }
