@@ -184,10 +184,11 @@ public struct Image: Sendable {
     public var isAnimated: Bool { storage.animation != nil }
     /// True if a transformer made the image.
     public var isTransformed: Bool { properties.isTransformed }
-    /// True if the image is smaller than its source, because a thumbnail was requested.
+    /// True if the image is smaller than its source, because its ``decodeOptions`` ask for a thumbnail. A transformer's result is a
+    /// thumbnail only if it was made of one: a part of the full image isn't.
     public var isThumbnail: Bool {
-        guard let source = storage.properties.sourceSize, source != size else { return false }
-        return size.width <= source.width && size.height <= source.height
+        guard let source = sourceSize, size.isSmaller(than: source) else { return false }
+        return decodeOptions.maximumBytes != nil || decodeOptions.outputSize(for: source).isSmaller(than: source)
     }
 
     /// The duration of a pass through the frames; zero for a still image.

@@ -23,6 +23,9 @@ public struct PixelSize: Hashable, Sendable, Codable, CustomStringConvertible {
         return overflow ? .max : count
     }
 
+    /// True if a side is shorter than a size's, and none is longer.
+    func isSmaller(than size: PixelSize) -> Bool { self != size && width <= size.width && height <= size.height }
+
     /// The size with width and height exchanged.
     package var transposed: PixelSize { PixelSize(width: height, height: width) }
 

@@ -57,13 +57,40 @@ struct ImageTests {
 
     @Test("A thumbnail is one only if it is smaller than its source", .capability("MET-08", "D24"))
     func thumbnail() throws {
-        let image = Image(pixels: try pixels(4, 4))
+        let box = PixelSize(width: 4, height: 4)
+        let image = Image(pixels: try pixels(4, 4)).with {
+            $0.decodeOptions = DecodeOptions(thumbnailSize: box, preservesAspectRatio: false)
+        }
         #expect(!image.isThumbnail)
         #expect(!image.with { $0.sourceSize = PixelSize(width: 4, height: 4) }.isThumbnail)
         #expect(image.with { $0.sourceSize = PixelSize(width: 40, height: 40) }.isThumbnail)
         #expect(image.with { $0.sourceSize = PixelSize(width: 4, height: 40) }.isThumbnail, "smaller in one side")
         #expect(!image.with { $0.sourceSize = PixelSize(width: 2, height: 2) }.isThumbnail, "larger than its source")
         #expect(!image.with { $0.sourceSize = PixelSize(width: 2, height: 40) }.isThumbnail, "larger in one side")
+        #expect(
+            image.with {
+                $0.sourceSize = PixelSize(width: 40, height: 40)
+                $0.decodeOptions = DecodeOptions(maximumBytes: 64)
+            }.isThumbnail)
+    }
+
+    @Test("A part of a full image, or a smaller copy, is no thumbnail; a part of a thumbnail is", .capability("MET-08"))
+    func partOfThumbnail() throws {
+        func image(_ size: PixelSize, box: PixelSize?) throws -> Image {
+            Image(pixels: try pixels(size.width, size.height)).with {
+                $0.sourceSize = PixelSize(width: 40, height: 20)
+                $0.decodeOptions.thumbnailSize = box
+            }
+        }
+        let crop: any ImageTransformer = .resize(width: 4, height: 4, mode: .aspectFill)
+        for box in [nil, .zero, PixelSize(width: 100, height: 100)] as [PixelSize?] {
+            let full = try image(PixelSize(width: 40, height: 20), box: box)
+            let part = try full.transformed(crop)
+            #expect(part.isTransformed && part.sourceSize == full.sourceSize)
+            #expect(try !part.isThumbnail && !full.resized(to: PixelSize(width: 10, height: 5)).isThumbnail)
+        }
+        let small = try image(PixelSize(width: 10, height: 5), box: PixelSize(width: 10, height: 10))
+        #expect(try small.isThumbnail && small.transformed(crop).isThumbnail)
     }
 
     @Test("Delays under 11 ms are played as 100 ms", .capability("COD-43"))

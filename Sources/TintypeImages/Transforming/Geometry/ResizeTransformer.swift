@@ -131,9 +131,9 @@ struct ResizeTransformer: ImageTransformer {
 }
 
 extension Image {
-    /// The size whose proportions the image has: its source's size if the image is a thumbnail of it, whose sides are rounded.
+    /// The size whose proportions the image has: its source's size if the image is scaled down from it, with rounded sides.
     fileprivate var proportions: PixelSize {
-        guard isThumbnail, !isTransformed, let source = properties.sourceSize else { return size }
+        guard !isTransformed, let source = sourceSize, size.isSmaller(than: source) else { return size }
         // Both are proportional if scaling either to a side of the other differs by at most a pixel.
         let difference = Double(size.width) * Double(source.height) - Double(size.height) * Double(source.width)
         return abs(difference) <= Double(max(source.width, source.height)) ? source : size
