@@ -15,10 +15,10 @@ public protocol ImageCoder: Sendable {
     /// The formats that the coder writes.
     var encodableFormats: Set<ImageFormat> { get }
 
-    /// Returns true if the coder can read the bytes.
+    /// Returns true if the coder can read the bytes: by default, if their format is one of ``decodableFormats``.
     /// - Parameters:
     ///   - data: the encoded image.
-    ///   - format: the format that was recognized from the bytes, or the caller's hint.
+    ///   - format: the format that was recognized from the bytes, or the caller's hint; `nil` if there is neither.
     func canDecode(_ data: Data, format: ImageFormat?) -> Bool
 
     /// Returns true if the coder writes a format: by default, one of ``encodableFormats``. A coder that writes whatever it is asked for, the program's own
@@ -62,7 +62,7 @@ extension ImageCoder {
     public var encodableFormats: Set<ImageFormat> { [] }
 
     public func canDecode(_ data: Data, format: ImageFormat?) -> Bool {
-        format.map(decodableFormats.contains) ?? false
+        (format ?? ImageFormat(sniffing: data)).map(decodableFormats.contains) ?? false
     }
 
     public func canEncode(_ format: ImageFormat) -> Bool { encodableFormats.contains(format) }

@@ -36,7 +36,8 @@ public struct ImageCoders: ImageCoder {
     public var encodableFormats: Set<ImageFormat> { coders.reduce(into: []) { $0.formUnion($1.encodableFormats) } }
 
     public func canDecode(_ data: Data, format: ImageFormat?) -> Bool {
-        coders.contains { $0.canDecode(data, format: format) }
+        let format = format ?? ImageFormat(sniffing: data)
+        return coders.contains { $0.canDecode(data, format: format) }
     }
 
     public func info(of data: Data, context: ProcessingContext) throws(ImageError) -> ImageInfo {

@@ -47,6 +47,17 @@ private struct FrameCoder: AnimatedImageCoder {
     }
 }
 
+/// Reads PNG, which it is told of or recognizes by itself.
+private struct Reader: ImageCoder {
+    var decodableFormats: Set<ImageFormat> { [.png] }
+    func info(of data: Data, context: ProcessingContext) throws(ImageError) -> ImageInfo {
+        throw ImageError(.unknownFormat, stage: .decode, reason: "no")
+    }
+    func decode(_ data: Data, options: DecodeOptions, context: ProcessingContext) throws(ImageError) -> Image {
+        throw ImageError(.unknownFormat, stage: .decode, reason: "no")
+    }
+}
+
 /// Writes whatever it is asked for.
 private struct Writer: ImageCoder {
     var decodableFormats: Set<ImageFormat> { [] }
@@ -100,6 +111,17 @@ struct ImageCodersTests {
         let removed = [coders.remove(Stubborn.self), coders.remove(Stubborn.self)]
         #expect(removed == [2, 0])
         #expect(coders.coders.count == 1 && coders.coders[0] is FrameCoder)
+    }
+
+    @Test("A coder, and a list of them, tells without a hint whether it can read the bytes", .capability("COD-01"))
+    func canDecode() {
+        let png = Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A])
+        for coder in [Reader(), ImageCoders([Reader(), DotCoder()])] as [any ImageCoder] {
+            #expect(coder.canDecode(png, format: nil) && coder.canDecode(png, format: .png))
+            #expect(!coder.canDecode(png, format: .jpeg) && !coder.canDecode(Data("GIF89a".utf8), format: nil))
+            #expect(!coder.canDecode(Data("hello".utf8), format: nil))
+        }
+        #expect(ImageCoders([Reader(), DotCoder()]).canDecode(dot, format: nil))
     }
 
     @Test("A decode that was cancelled is not tried with another coder")
