@@ -37,7 +37,7 @@ extension PixelSize {
     /// Returns this size scaled to fit into a box.
     ///
     /// The side that limits the size becomes equal to the box's. With `preservingAspectRatio`, the other side follows,
-    /// rounded up to at least 1. An empty size or box leaves the size unchanged.
+    /// rounded to the nearest number, at least 1. An empty size or box leaves the size unchanged.
     /// - Parameters:
     ///   - box: the box.
     ///   - preservingAspectRatio: true to preserve the proportions; false to stretch the size to the box.

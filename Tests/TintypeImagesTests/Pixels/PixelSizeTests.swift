@@ -15,6 +15,8 @@ struct PixelSizeTests {
         #expect(image.scaled(into: size(150, 150)) == size(75, 150))
         #expect(size(1500, 1000).scaled(into: size(500, 500)) == size(500, 333), "the nearest, not the next")
         #expect(size(1500, 1001).scaled(into: size(500, 500)) == size(500, 334))
+        #expect(size(301, 100).scaled(into: size(100, 100)) == size(100, 33))
+        #expect(size(301, 1).scaled(into: size(100, 100)) == size(100, 1), "at least 1")
         #expect(image.scaled(into: size(300, 300)) == image)
         #expect(image.scaled(into: size(300, 300), upscaling: true) == size(150, 300))
         #expect(image.scaled(into: size(150, 150), preservingAspectRatio: false) == size(100, 150))
