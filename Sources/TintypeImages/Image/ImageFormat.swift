@@ -70,7 +70,7 @@ extension ImageFormat {
         .heif: Facts(
             mimeTypes: ["image/heif", "image/heif-sequence"], extensions: ["heif", "heifs", "hif"], trait: "HEIF"),
         .jxl: Facts(mimeTypes: ["image/jxl"], extensions: ["jxl"], trait: "JXL"),
-        .svg: Facts(mimeTypes: ["image/svg+xml"], extensions: ["svg"], trait: "SVG"),
+        .svg: Facts(mimeTypes: ["image/svg+xml"], extensions: ["svg", "svgz"], trait: "SVG"),
         .pdf: Facts(mimeTypes: ["application/pdf"], extensions: ["pdf"], trait: "PDF"),
         .raw: Facts(
             mimeTypes: [

@@ -130,6 +130,7 @@ struct ImageFormatTests {
         #expect(ImageFormat(mimeType: "Image/JPEG; charset=binary") == .jpeg)
         #expect(ImageFormat(mimeType: "text/html") == nil)
         #expect(ImageFormat(fileExtension: "txt") == nil)
+        #expect(ImageFormat(fileExtension: "svgz") == .svg && ImageFormat.svg.fileExtension == "svg")
         #expect(ImageFormat(rawValue: "bpg").mimeType == nil)
     }
 
