@@ -26,9 +26,9 @@ extension ImageFormat {
     public static let tiff = Self(rawValue: "tiff")
     /// AVIF, with images and sequences in AV1.
     public static let avif = Self(rawValue: "avif")
-    /// HEIF with images in HEVC.
+    /// HEIF whose brands say that its images are in HEVC. Many files that are named `.heif` are such.
     public static let heic = Self(rawValue: "heic")
-    /// HEIF with images in another coding.
+    /// HEIF with images in another coding than ``heic`` and ``avif``, or whose brands don't name the coding.
     public static let heif = Self(rawValue: "heif")
     /// JPEG XL (ISO/IEC 18181).
     public static let jxl = Self(rawValue: "jxl")
