@@ -79,8 +79,8 @@ public struct Image: Sendable {
     /// Creates a still image with properties.
     package init(pixels: PixelBuffer, properties: Properties) { storage = Storage(pixels, properties) }
 
-    /// Creates an animation of decoded frames that all stay in memory; `nil` without frames, or if their sizes differ. A single frame
-    /// makes a still image.
+    /// Creates an animation of decoded frames that all stay in memory; `nil` without frames, or if their sizes or pixel formats differ.
+    /// A single frame makes a still image.
     /// - Parameters:
     ///   - frames: the frames, of the same size. A frame without a duration is shown for 100 ms.
     ///   - loopCount: the number of plays; 0 to repeat the animation forever.

@@ -36,6 +36,8 @@ struct ImageTests {
         #expect(!Image(pixels: one).isAnimated)
         #expect(Image(frames: []) == nil)
         #expect(Image(frames: [ImageFrame(pixels: one), ImageFrame(pixels: try pixels(2, 3))]) == nil)
+        let deep = try MutablePixelBuffer(size: one.size, format: .rgba16, cleared: true).freeze()
+        #expect(Image(frames: [ImageFrame(pixels: one), ImageFrame(pixels: deep)]) == nil)
         let two = try #require(Image(frames: [ImageFrame(pixels: one), ImageFrame(pixels: one)]))
         #expect(two.isAnimated)
         #expect(two.firstFrame.frames.count == 1)
