@@ -29,6 +29,7 @@ private final class ChoosingDecoder: ProgressiveDecoder {
     private var format: ImageFormat?
     /// The number of bytes that the format was recognized from.
     private var examined = 0
+    private var isFinished = false
 
     init(coders: ImageCoders, options: DecodeOptions, context: ProcessingContext) {
         self.coders = coders
@@ -37,11 +38,13 @@ private final class ChoosingDecoder: ProgressiveDecoder {
     }
 
     func append(_ chunk: Data) throws(ImageError) {
+        guard !isFinished else { return }
         data.append(chunk)
         try take { decoder throws(ImageError) in try decoder.append(chunk) }
     }
 
     func append(_ chunk: Data, of data: Data) throws(ImageError) {
+        guard !isFinished else { return }
         self.data = data
         try take { decoder throws(ImageError) in try decoder.append(chunk, of: data) }
     }
@@ -67,6 +70,7 @@ private final class ChoosingDecoder: ProgressiveDecoder {
     }
 
     func finish() throws(ImageError) -> Image {
+        isFinished = true
         var image: Image?
         try attempt { decoder throws(ImageError) in image = try decoder.finish() }
         if let image { return image }

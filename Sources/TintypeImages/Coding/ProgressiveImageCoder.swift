@@ -48,7 +48,7 @@ public protocol ProgressiveDecoder: AnyObject {
     func preview() throws(ImageError) -> Image?
 
     /// Returns the image after all bytes have been appended. It is equal to the result of
-    /// ``ImageCoder/decode(_:options:context:)``.
+    /// ``ImageCoder/decode(_:options:context:)``. Bytes that are appended later are ignored.
     /// - Throws: the errors of ``ImageCoder/decode(_:options:context:)``.
     func finish() throws(ImageError) -> Image
 }

@@ -50,6 +50,29 @@ struct ProgressiveChoiceTests {
         }
     }
 
+    private func expectEnd(_ coders: ImageCoders, _ data: Data) throws {
+        let whole = try coders.decode(data, options: DecodeOptions(), context: ProcessingContext())
+        let decoder = try decoder(coders, hint: nil)
+        try decoder.append(data)
+        #expect(try decoder.finish().pixels == whole.pixels)
+        let more = Data("more".utf8)
+        try decoder.append(more)
+        #expect(try decoder.finish().pixels == whole.pixels)
+        try decoder.append(more, of: data + more)
+        #expect(try decoder.finish().pixels == whole.pixels)
+    }
+
+    @Test("Bytes behind the end change nothing", .capability("COD-02"), arguments: Sample.allCases)
+    func behindEnd(sample: Sample) throws { try expectEnd(coders, try sample.data()) }
+
+    #if SVG
+    @Test("Bytes behind the end of a drawing change nothing either", .capability("COD-02"))
+    func behindEndOfDrawing() throws {
+        let data = Data("<svg xmlns='http://www.w3.org/2000/svg' width='4' height='4'/>".utf8)
+        try expectEnd(ImageCoders([SVGCoder()]), data)
+    }
+    #endif
+
     #if AVIF
     @Test("An image has the format that its signature says, not its hint, also if its first brand says less")
     func lateBrand() throws {
