@@ -115,6 +115,18 @@ struct WholeSurfaceTests {
         #expect(out.size.width > 100 && out.isTransformed)
     }
 
+    @Test("Pixels from elsewhere are turned upright by their orientation", .capability("COD-36"))
+    func orientation() throws {
+        let (red, blue) = (SIMD4<UInt8>(255, 0, 0, 255), SIMD4<UInt8>(0, 0, 255, 255))
+        let buffer = try MutablePixelBuffer(size: PixelSize(width: 2, height: 1))
+        buffer.row(0).storeBytes(of: red, as: SIMD4<UInt8>.self)
+        buffer.row(0).storeBytes(of: blue, toByteOffset: 4, as: SIMD4<UInt8>.self)
+        let stored = buffer.freeze()
+        let (right, down) = (try stored.oriented(.right), try stored.oriented(.down))
+        #expect(right.size == PixelSize(width: 1, height: 2) && right[0, 0] == red && right[0, 1] == blue)
+        #expect(down.size == stored.size && down[0, 0] == blue && down[1, 0] == red)
+    }
+
     private struct Sepia: ImageTransformer {
         let key = "sepia"
         func transform(_ image: Image) throws -> Image { image }

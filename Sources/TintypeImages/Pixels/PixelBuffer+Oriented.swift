@@ -1,10 +1,13 @@
 extension PixelBuffer {
     /// Returns the pixels turned upright; the buffer itself if they already are.
+    ///
+    /// The pixels of an ``Image`` are upright. This is for pixels from elsewhere, such as a camera's or another library's.
     /// - Parameters:
     ///   - orientation: the orientation of the stored pixels.
     ///   - pool: the memory for the pixels.
-    /// - Throws: ``ImageError/Code/outOfMemory`` and ``ImageError/Code/cancelled``.
-    package func oriented(_ orientation: Orientation, pool: PixelBufferPool = .shared) throws(ImageError) -> PixelBuffer
+    /// - Returns: the upright pixels. Four of the orientations exchange width and height.
+    /// - Throws: ``ImageError/Code/outOfMemory``.
+    public func oriented(_ orientation: Orientation, pool: PixelBufferPool = .shared) throws(ImageError) -> PixelBuffer
     {
         guard orientation != .up else { return self }
         let target = try MutablePixelBuffer(size: orientation.display(size), format: format, cleared: false, pool: pool)
