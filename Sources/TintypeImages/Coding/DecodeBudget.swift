@@ -11,7 +11,8 @@
 /// - Images that are decoded while they arrive use at most a quarter of the budget together. When it is used up, others have no
 ///   previews. Full decodes never wait for previews.
 /// - The bodies that loads hold count, from the first byte that arrives until the last load of the URL ends. They are never refused;
-///   decodes wait for them, but a single decode may always run. While complete bodies fill the budget, downloads don't start.
+///   decodes wait for them, but a single decode may always run. While bodies that wait for their decode fill the budget, downloads don't
+///   start.
 /// - Frame decoders that decode frames in order don't count, because they live as long as an animation is played.
 ///
 /// A load that waits does not block a thread. Only a coder that is called directly blocks its caller. On a thread of a ``WorkQueue`` it starts
@@ -132,12 +133,20 @@ public final class DecodeBudget: Sendable {
     }
 
     /// Ends the count of bytes that were added.
-    func removeBody(_ bytes: Int, complete: Int = 0) {
-        if bytes > 0 { admit { $0.removeBody(bytes, complete: complete) } }
+    func removeBody(_ bytes: Int) {
+        if bytes > 0 { admit { $0.removeBody(bytes) } }
     }
 
-    /// Counts the bytes of an encoded image that is complete, and waits for its decode.
-    func completeBody(_ bytes: Int) { state.withLock { $0.machine.completeBody(bytes) } }
+    /// Lets a body that waits for its decode take room from transfers. Until it returns the room, it may not wait for a transfer.
+    package func takeRoom(_ bytes: Int) { state.withLock { $0.machine.takeRoom(bytes) } }
+
+    /// Returns the room of a body that has been decoded, or won't be.
+    package func returnRoom(_ bytes: Int) {
+        admit { state in
+            state.returnRoom(bytes)
+            return []
+        }
+    }
 
     /// True if a transfer may start now.
     package var hasRoom: Bool { state.withLock { $0.machine.hasRoom } }

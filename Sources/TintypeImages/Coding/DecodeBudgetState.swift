@@ -18,8 +18,8 @@ struct DecodeBudgetState {
     private(set) var previewBytes = 0
     /// The bytes of encoded images that loads hold.
     private(set) var bodyBytes = 0
-    /// The bytes of those that have arrived as a whole.
-    private(set) var completeBodyBytes = 0
+    /// The bytes of those that have arrived, and wait for their decode or are in it.
+    private(set) var undecodedBytes = 0
     /// The largest number of bytes that were reserved at the same time.
     private(set) var peakBytes = 0
     /// The bytes of the waiting decodes.
@@ -75,25 +75,25 @@ struct DecodeBudgetState {
     /// decode may always run, and so the bodies are used up in the end.
     mutating func addBody(_ bytes: Int) { bodyBytes += bytes }
 
-    /// Counts the bytes of an encoded image that is complete, and waits for its decode.
-    mutating func completeBody(_ bytes: Int) { completeBodyBytes += bytes }
-
     /// Subtracts bytes of an encoded image.
     /// - Returns: the decodes that no longer wait.
-    mutating func removeBody(_ bytes: Int, complete: Int = 0) -> [Int] {
+    mutating func removeBody(_ bytes: Int) -> [Int] {
         bodyBytes -= bytes
-        completeBodyBytes -= complete
         return admit()
     }
 
     // MARK: Transfers
 
-    var hasRoom: Bool { transfers.isEmpty && completeBodyBytes < limit }
+    var hasRoom: Bool { transfers.isEmpty && undecodedBytes < limit }
+
+    /// Lets a body take room from transfers, from its arrival to the end of its decode.
+    ///
+    /// Nothing that takes room may wait for a transfer before it returns the room. Then the room comes back, whatever else waits for it.
+    mutating func takeRoom(_ bytes: Int) { undecodedBytes += bytes }
+
+    mutating func returnRoom(_ bytes: Int) { undecodedBytes -= bytes }
 
     /// Asks for room for the body of a transfer that hasn't started.
-    ///
-    /// Only bodies that are complete take room: each of them is decoded sooner or later, independently of other transfers. So a load that
-    /// needs another for its own transfer doesn't wait for itself.
     mutating func requestTransfer(priority: ImagePriority) -> Answer {
         if hasRoom { return .granted }
         return .wait(transfers.add((), priority: priority))
@@ -108,7 +108,7 @@ struct DecodeBudgetState {
     /// Returns the transfers that no longer wait, in order.
     mutating func admitTransfers() -> [Int] {
         var admitted: [Int] = []
-        while completeBodyBytes < limit, let (id, _, _) = transfers.first() {
+        while undecodedBytes < limit, let (id, _, _) = transfers.first() {
             _ = transfers.popFirst()
             admitted.append(id)
         }

@@ -3,7 +3,7 @@ internal import FoundationEssentials
 /// Decoding and encoding on the processing queue.
 extension LoadEnvironment {
     /// Counts the bytes of a source in the decode budget, as long as loads hold them.
-    func reservation(bytes: Int = 0) -> BodyReservation { BodyReservation(configuration.budget, bytes: bytes) }
+    func reservation() -> BodyReservation { BodyReservation(configuration.budget) }
 
     /// The coders, limits, and shared resources for decoding and encoding.
     var entryCoder: EntryCoder {

@@ -30,11 +30,14 @@ enum LoadJob: SharedJob {
 
     func run(_ job: LoadWork.Job) async throws(ImageError) -> LoadValue {
         switch self {
-        case .fetch(let fetch): .fetch(try await fetch.run(job))
-        case .image(let load): .image(try await load.run(job))
-        case .data(let load): .data(try await load.run(job))
-        case .encoded(let load): .encoded(try await load.run(job))
-        case .stores(let writes): .stores(try await writes.firstError)
+        case .fetch(let fetch):
+            let fetched = try await fetch.run(job)
+            fetched.bytes.awaitDecode()
+            return .fetch(fetched)
+        case .image(let load): return .image(try await load.run(job))
+        case .data(let load): return .data(try await load.run(job))
+        case .encoded(let load): return .encoded(try await load.run(job))
+        case .stores(let writes): return .stores(try await writes.firstError)
         }
     }
 

@@ -60,8 +60,7 @@ extension ImageLoad {
         let (entry, time) = await environment.entry(for: key, in: environment.cache, of: trace, priority: job.priority)
         guard let entry, environment.accepts(entry.response, for: request), await isCurrent(entry) else { return nil }
         let bytes = SourceBytes(
-            entry, source: .disk, isVariant: true, diskTime: time,
-            reservation: environment.reservation(bytes: entry.data.count))
+            entry, source: .disk, isVariant: true, diskTime: time, reservation: environment.reservation())
         var options = thumbnail ?? DecodeOptions()
         options.formatHint = nil  // The same identity as the original's.
         options.page = 0  // It has no others.
@@ -73,7 +72,9 @@ extension ImageLoad {
             (options.thumbnailSize, options.preservesAspectRatio) = (size, false)
         }
         do throws(ImageError) {
-            var decoded = try await decode(entry.data, options, job)
+            var decoded = try await bytes.decoding { () throws(ImageError) in
+                try await decode(entry.data, options, job)
+            }
             if let properties {
                 decoded.image = properties.restored(decoded.image, options: self.options())
             } else {

@@ -16,12 +16,20 @@ final class SourceBytes: Sendable {
     let loaded: LoadedData?
     /// The bytes as the decode budget counts them.
     let reservation: BodyReservation
+    /// The memory of the bytes, or of the image of a loader that has none.
+    private let size: Int
 
     private struct State {
         /// The removals when the bytes were asked for, or when they replaced others; `nil` for a variant.
         var removals: SourceRemovals?
         var write: Promise<ImageError?>?
         var replacement: Promise<Void>?
+        /// True from the end of the fetch until the first decode.
+        var awaitsDecode = false
+        /// The number of decodes under way.
+        var decodes = 0
+
+        var takesRoom: Bool { awaitsDecode || decodes > 0 }
     }
 
     private let state: Lock<State>
@@ -39,7 +47,11 @@ final class SourceBytes: Sendable {
         (self.entry, self.source, self.loaded, self.reservation) = (entry, source, loaded, reservation)
         (self.number, self.isNotModified, self.isVariant) = (number, isNotModified, isVariant)
         (self.diskTime, self.loadTime) = (diskTime, loadTime)
+        size = (loaded?.isNotModified == false ? loaded?.image?.memoryCost : nil) ?? entry.data.count
+        reservation.grow(to: size)
     }
+
+    deinit { changeRoom { $0.awaitsDecode = false } }
 
     /// True for the bytes of a source that wasn't asked for them, but whether they are current.
     var isConfirmation: Bool { isNotModified && source == .disk }
@@ -49,6 +61,36 @@ final class SourceBytes: Sendable {
 
     /// The removals that happened before these bytes, passed to their stores and those of images made from them; `nil` for a variant.
     var removals: SourceRemovals? { state.withLock { $0.removals } }
+
+    // MARK: Room
+
+    /// Lets the bytes take room from transfers, until they have been decoded, or nobody wants them anymore.
+    ///
+    /// A fetch calls this as it ends: the jobs that waited for it decode the bytes next.
+    func awaitDecode() { changeRoom { $0.awaitsDecode = true } }
+
+    /// Decodes the bytes, which take room from transfers meanwhile.
+    ///
+    /// Whatever waits for a transfer afterwards, such as a load that finds the bytes damaged, holds bytes that take no room. So no transfer
+    /// waits for itself.
+    /// - Parameter decode: Waits for the processing queue and for the memory to decode, and for nothing that needs a transfer.
+    func decoding<Value>(_ decode: () async throws(ImageError) -> Value) async throws(ImageError) -> Value {
+        changeRoom { ($0.awaitsDecode, $0.decodes) = (false, $0.decodes + 1) }
+        defer { changeRoom { $0.decodes -= 1 } }
+        return try await decode()
+    }
+
+    private func changeRoom(_ change: (inout State) -> Void) {
+        let (tookRoom, takesRoom) = state.withLockUnchecked { state in
+            let before = state.takesRoom
+            change(&state)
+            return (before, state.takesRoom)
+        }
+        guard tookRoom != takesRoom else { return }
+        if takesRoom { reservation.budget.takeRoom(size) } else { reservation.budget.returnRoom(size) }
+    }
+
+    // MARK: Storing
 
     /// Returns the write of these bytes to disk.
     /// - Returns: True for the first caller, which has to start it.

@@ -73,8 +73,7 @@ final class SourceFetch: Sendable {
             for: key.original, in: environment.originals, of: trace, priority: priority)
         guard let entry, environment.accepts(entry.response, for: request) else { return nil }
         return SourceBytes(
-            entry, source: .disk, diskTime: time, removals: key.removals,
-            reservation: environment.reservation(bytes: entry.data.count))
+            entry, source: .disk, diskTime: time, removals: key.removals, reservation: environment.reservation())
     }
 
     // MARK: Loading
@@ -197,7 +196,6 @@ final class SourceFetch: Sendable {
             data: loaded.data, created: now, mimeType: loaded.mimeType,
             validators: loaded.validators?.owned(by: loaded.url, of: url))
         entry.response = response
-        reservation.complete(loaded.image?.memoryCost ?? loaded.data.count)
         let isSame = cached?.data == loaded.data
         // The program's own bytes belong to the image, whether the source says that it is the same or sends it again.
         if isSame { entry.extendedData = cached?.entry.extendedData }

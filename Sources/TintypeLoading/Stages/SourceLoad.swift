@@ -45,7 +45,7 @@ struct SourceLoad: Sendable {
     ///   - onUpdate: Receives the steps of the fetch.
     ///   - substitute: Makes the value of something else on disk, where the disk has no original that is of use.
     ///   - isWhole: Returns false for a part of an image, which replaces nothing.
-    ///   - decode: Decodes the bytes.
+    ///   - decode: Decodes the bytes. It waits for no transfer.
     func value<Value>(
         for job: LoadWork.Job, onUpdate: LoadWork.OnUpdate? = nil,
         substitute: () async throws(ImageError) -> Result<Value>? = { () throws(ImageError) in nil },
@@ -57,7 +57,7 @@ struct SourceLoad: Sendable {
         guard case .fetch(let fetched) = value else { throw .cancelled }  // Never: the key stands for a fetch.
         let bytes = fetched.bytes
         do throws(ImageError) {
-            let value = try await decode(bytes)
+            let value = try await bytes.decoding { () throws(ImageError) in try await decode(bytes) }
             if fetched.isAnswer { environment.shared.failures.withLock { $0.remove(key.failure(decoding)) } }
             if request.storesAnything, fetched.isNew, isWhole(value) { await replaceVariants(with: bytes) }
             if case .stale(.revalidating) = fetched.freshness, !Task.isCancelled { revalidateInBackground() }

@@ -9,6 +9,29 @@ import Testing
 
 private let url = URL(string: "test:a")!
 
+/// Returns one answer to all requests, and notes for each whether its transfer would have found room.
+private final class RoomLoader: ImageLoading {
+    private let answer: LoadedData
+    private let notes = Lock<[Bool]>([])
+    let schemes = ["test"]
+
+    init(_ answer: LoadedData) { self.answer = answer }
+
+    var foundRoom: [Bool] { notes.withLock { $0 } }
+
+    func load(_ request: LoadRequest) async throws(ImageError) -> LoadedData {
+        notes.withLock { $0.append(request.budget?.hasRoom == true) }
+        return answer
+    }
+
+    /// A manager with this loader, and a budget that any body fills.
+    func manager(_ cache: DictionaryCache, _ coder: any ImageCoder = DotCoder()) -> ImageManager {
+        var configuration = ImageManager.Configuration.still
+        configuration.budget = DecodeBudget(limit: ByteCount(1))
+        return ImageManager(cache: cache, loader: self, coders: ImageCoders([coder]), configuration: configuration)
+    }
+}
+
 @Suite("Bodies in the decode budget", .timeLimited)
 struct BodyBudgetTests {
     @Test("The bytes of a load count from the first one that arrives until the load ends")
@@ -68,13 +91,14 @@ struct BodyBudgetTests {
         let budget = DecodeBudget(limit: ByteCount(5))
         let bench = ManagerBench(answer: nil)
         bench.manager.configuration.budget = budget
-        let first = BodyReservation(budget)
-        first.grow(to: 1_000)
         let task = bench.manager.task(for: url)
         await bench.loader.arrival(of: 1)
         let request = bench.loader.calls[0].request
+        let arriving = BodyReservation(budget)
+        arriving.grow(to: 1_000)
         try await request.waitForRoom()  // Bytes that are still arriving don't count.
-        first.complete(1_000)
+        withExtendedLifetime(arriving) {}
+        budget.takeRoom(1_000)
         let began = Lock(false)
         let waiting = Task {
             try await request.waitForRoom()
@@ -84,8 +108,7 @@ struct BodyBudgetTests {
         cancelled.cancel()
         #expect(await cancelled.result.failure is ImageError)
         #expect(!began.withLock { $0 })
-        withExtendedLifetime(first) {}
-        _ = consume first
+        budget.returnRoom(1_000)
         try await waiting.value
         bench.loader.answer(0, with: .success(.dot()))
         _ = try await task.image
@@ -94,8 +117,7 @@ struct BodyBudgetTests {
     @Test("Transfers begin in the order of their priority, and those that leave hold nobody up")
     func orderOfTransfers() {
         var state = DecodeBudgetState(limit: 100)
-        state.addBody(100)
-        state.completeBody(100)
+        state.takeRoom(100)
         let ids = [ImagePriority.low, .high, .normal].compactMap { priority -> Int? in
             guard case .wait(let id) = state.requestTransfer(priority: priority) else { return nil }
             return id
@@ -103,7 +125,7 @@ struct BodyBudgetTests {
         #expect(ids.count == 3 && state.admitTransfers() == [])
         let hasLeft = state.leaveTransfer(ids[2])
         #expect(hasLeft)
-        _ = state.removeBody(1, complete: 1)
+        state.returnRoom(1)
         #expect(state.admitTransfers() == [ids[1], ids[0]])
         #expect(state.requestTransfer(priority: .low) == .granted)
     }
@@ -122,5 +144,79 @@ struct BodyBudgetTests {
         #expect(admitted == [second])
         #expect(state.bodyBytes == 50)
         #expect(state.reservedBytes == 20)
+    }
+
+    // MARK: Loads that hold bytes
+
+    @Test(
+        "A load that asks whether its cached bytes are current doesn't wait for the room of these bytes",
+        .capability("3.1"), arguments: [CachePolicy.revalidate, .staleWhileRevalidate])
+    func revalidation(policy: CachePolicy) async throws {
+        let loader = RoomLoader(.notModified(url: url))
+        let cache = DictionaryCache()
+        cache.change { $0.disk["test:a"] = DiskCacheEntry(data: Data("DOT 3".utf8), created: Date()) }
+        let manager = loader.manager(cache)
+        let image = try await manager.image(for: ImageRequest(url, cachePolicy: policy))
+        await manager.flush()
+        #expect(image.size.width == 3 && loader.foundRoom == [true])
+        #expect(manager.configuration.budget.hasRoom)
+    }
+
+    @Test("A load that finds its cached bytes damaged doesn't wait for their room")
+    func damage() async throws {
+        let loader = RoomLoader(.dot())
+        let cache = DictionaryCache()
+        cache.change { $0.disk["test:a"] = DiskCacheEntry(data: Data("DOT ?".utf8), created: Date()) }
+        #expect(try await loader.manager(cache).image(for: url).size.width == 8)
+        #expect(loader.foundRoom == [true])
+    }
+
+    @Test("A load that needs bytes twice, and may not keep them, doesn't wait for their room")
+    func twice() async throws {
+        var answer = LoadedData(data: MovieCoder.bytes(frames: 2, side: 100), url: url, statusCode: 200)
+        answer.headers["cache-control"] = "no-store"
+        let loader = RoomLoader(answer)
+        var request = ImageRequest(url, cachePolicy: .http)
+        request.transformer = .resize(width: 20)
+        let image = try await loader.manager(DictionaryCache(), MovieCoder()).image(for: request)
+        #expect(image.size.width == 100 && loader.foundRoom == [true, true])
+    }
+
+    @Test("Bytes that wait for their decode take room from transfers, unless their load is canceled")
+    func untilTheDecode() async throws {
+        var configuration = ImageManager.Configuration.still
+        let (budget, queue) = (DecodeBudget(limit: ByteCount(5)), WorkQueue(label: "test", width: 1))
+        (configuration.budget, configuration.processing) = (budget, queue)
+        let bench = ManagerBench(configuration: configuration)
+        let gate = ThreadGate()
+        let blocker = Task { try await queue.perform { _ throws(ImageError) in gate.wait() } }
+        while queue.load.running == 0 { await Task.yield() }
+        let canceled = bench.manager.task(for: url)
+        while budget.hasRoom { await Task.yield() }
+        canceled.cancel()
+        #expect(await canceled.result.failure?.code == .cancelled)
+        while !budget.hasRoom { await Task.yield() }
+        let task = bench.manager.task(for: url)
+        while budget.hasRoom { await Task.yield() }
+        gate.open()
+        _ = try await task.image
+        #expect(budget.hasRoom)
+        try await blocker.value
+    }
+
+    @Test("Bytes of several decodes take their room once, until the last decode ends")
+    func severalDecodes() async throws {
+        let budget = DecodeBudget(limit: ByteCount(5))
+        let bytes = SourceBytes(
+            DiskCacheEntry(data: Data(count: 5), created: Date()), source: .network,
+            reservation: BodyReservation(budget))
+        #expect(budget.hasRoom)
+        bytes.awaitDecode()
+        #expect(!budget.hasRoom)
+        try await bytes.decoding { () throws(ImageError) in
+            try await bytes.decoding { () throws(ImageError) in #expect(!budget.hasRoom) }
+            #expect(!budget.hasRoom)
+        }
+        #expect(budget.hasRoom)
     }
 }
