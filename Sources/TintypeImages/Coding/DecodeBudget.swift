@@ -15,8 +15,9 @@
 ///   start.
 /// - Frame decoders that decode frames in order don't count, because they live as long as an animation is played.
 ///
-/// A load that waits does not block a thread. Only a coder that is called directly blocks its caller. On a thread of a ``WorkQueue`` it starts
-/// at once: what it would wait for may need the thread, and the number of threads bounds such decodes.
+/// A load that waits does not block a thread. Only a coder that is called directly blocks its caller. In a task, and on a thread of a
+/// ``WorkQueue``, it starts at once: what it would wait for may need the thread, and the number of threads bounds such decodes. So a task
+/// mustn't block until another thread has decoded.
 public final class DecodeBudget: Sendable {
     /// The default budget: half of the memory that the program may use, at least 256 MB; 1 GB if the system does not provide
     /// the amount.
@@ -91,11 +92,11 @@ public final class DecodeBudget: Sendable {
         return reservation(bytes)
     }
 
-    /// Blocks the calling thread until there is room, unless it is the thread of a queue.
+    /// Blocks the calling thread until there is room, unless it is the thread of a queue, or runs a task.
     /// - Throws: ``ImageError/Code/cancelled``, soon after `isCancelled` returns true.
     func reserveBlocking(_ bytes: Int, isCancelled: () -> Bool) throws(ImageError) -> DecodeReservation {
-        // A decode that got its room may wait for this thread.
-        guard !WorkQueue.isAnyCurrent else {
+        // A decode that got its room may need this thread: a queue's to run on, or a task's to resume on.
+        guard !WorkQueue.isAnyCurrent, withUnsafeCurrentTask(body: { $0 == nil }) else {
             state.withLock { $0.machine.take(Self.counted(bytes)) }
             return reservation(bytes)
         }

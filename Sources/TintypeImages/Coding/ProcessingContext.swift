@@ -27,7 +27,7 @@ public struct ProcessingContext: Sendable {
 
     /// The way to handle a decode that finds no room in the budget.
     package enum Admission {
-        /// The decode waits on its thread.
+        /// The decode waits on its thread, unless other decodes may need the thread.
         case blocks
         /// The decode ends, and starts again when there is room.
         case ends(DecodeTicket)
@@ -101,7 +101,8 @@ public struct ProcessingContext: Sendable {
     /// bytes to another coder leaves the call to that coder. This method also checks for cancellation, so every decode checks it
     /// at least once.
     ///
-    /// Without room, a context that a program created waits on the calling thread. Never nest calls.
+    /// Without room, a context that a program created waits on the calling thread; in a task, and on a thread of a ``WorkQueue``, it
+    /// doesn't wait. Never nest calls.
     /// - Parameters:
     ///   - bytes: the memory for the pixels of the result and for everything in between.
     ///   - body: decodes the image.

@@ -215,6 +215,18 @@ struct DecodeBudgetTests {
         #expect(budget.statistics.reservedBytes == 0)
     }
 
+    @Test("A coder that a task calls directly starts at once: decodes before it may need the task's thread")
+    func directlyInATask() async throws {
+        let coder = BulkyCoder()
+        let budget = DecodeBudget(limit: ByteCount(coder.bytes))
+        let holder = try #require(budget.tryReserve(1))
+        // A wait would end with an error.
+        let context = ProcessingContext(pool: pool, budget: budget) { budget.statistics.waiting > 0 }
+        #expect(try coder.decode(Data(), options: DecodeOptions(), context: context).size.width == 1)
+        #expect(budget.statistics.reservedBytes == 1 && budget.statistics.peakBytes == coder.bytes + 1)
+        holder.release()
+    }
+
     @Test("Previews get a quarter of the budget; without, there are none, and the image comes all the same")
     func previews() async throws {
         let coder = BulkyCoder()
