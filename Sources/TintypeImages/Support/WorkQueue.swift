@@ -63,8 +63,9 @@ public final class WorkQueue: Sendable {
         guard !Task.isCancelled else { throw Self.cancellation }
         let wait = QueuedWait<Result<Value, ImageError>>()
         let measured = StageStopwatch.beginWait()
-        let result = await wait.value(following: priority) {
-            core.add(priority: priority?.value ?? .normal) {
+        let isFirst = priority === WorkPriority.first
+        let result = await wait.value(following: isFirst ? nil : priority) {
+            core.add(priority: isFirst ? nil : priority?.value ?? .normal) {
                 measured?.end()
                 do throws(ImageError) {
                     wait.end(.success(try work { wait.isCancelled }))
@@ -88,12 +89,34 @@ private final class WorkQueueCore: Sendable {
     typealias Work = @Sendable () -> Void
 
     private struct State {
-        var waiting: PriorityQueue<Work>
+        /// The work that comes before all other, in the order of its arrival.
+        var first = PriorityQueue<Work>()
+        var others: PriorityQueue<Work>
+        /// The tickets of both queues are different.
+        var lastTicket = 0
         var running = 0
         var threads = 0
         /// The threads without work. The thread that slept last is woken first, since the processor's caches still have its memory.
         var sleepers: [ThreadSleep] = []
         var isClosed = false
+
+        var waitingCount: Int { first.count + others.count }
+
+        mutating func add(_ work: @escaping Work, _ priority: ImagePriority?) -> PriorityQueue<Work>.Ticket {
+            lastTicket += 1
+            if let priority {
+                others.add(work, priority: priority, as: lastTicket)
+            } else {
+                first.add(work, priority: .normal, as: lastTicket)
+            }
+            return lastTicket
+        }
+
+        mutating func remove(_ ticket: PriorityQueue<Work>.Ticket) -> Work? {
+            others.remove(ticket) ?? first.remove(ticket)
+        }
+
+        mutating func popFirst() -> Work? { (first.popFirst() ?? others.popFirst())?.element }
     }
 
     private let width: Int
@@ -101,17 +124,18 @@ private final class WorkQueueCore: Sendable {
 
     init(width: Int, newestFirst: Bool) {
         self.width = width
-        state = Lock(State(waiting: PriorityQueue(newestFirst: newestFirst)))
+        state = Lock(State(others: PriorityQueue(newestFirst: newestFirst)))
     }
 
-    var load: (waiting: Int, running: Int) { state.withLock { ($0.waiting.count, $0.running) } }
+    var load: (waiting: Int, running: Int) { state.withLock { ($0.waitingCount, $0.running) } }
 
-    func add(priority: ImagePriority, _ work: @escaping Work) -> PriorityQueue<Work>.Ticket {
+    /// - Parameter priority: `nil` for work that comes before all other.
+    func add(priority: ImagePriority?, _ work: @escaping Work) -> PriorityQueue<Work>.Ticket {
         let (ticket, hasThread, sleeper) = state.withLock { state in
-            let ticket = state.waiting.add(work, priority: priority)
+            let ticket = state.add(work, priority)
             if let sleeper = state.sleepers.popLast() { return (ticket, true, ThreadSleep?.some(sleeper)) }
             if state.threads < width, !startThread(&state), state.threads == 0 {
-                _ = state.waiting.remove(ticket)
+                _ = state.remove(ticket)
                 return (ticket, false, nil)
             }
             return (ticket, true, nil)
@@ -125,14 +149,14 @@ private final class WorkQueueCore: Sendable {
 
     /// Moves work to the present priority. It is read under the lock, so that the last change applies even if changes overlap.
     func move(_ ticket: PriorityQueue<Work>.Ticket, to priority: WorkPriority) {
-        state.withLock { _ = $0.waiting.move(ticket, to: priority.value) }
+        state.withLock { _ = $0.others.move(ticket, to: priority.value) }
     }
 
     /// Removes work.
     /// - Returns: false if the work doesn't wait any longer.
     func remove(_ ticket: PriorityQueue<Work>.Ticket) -> Bool {
         // Released outside the lock, because it may own anything, even this queue.
-        let work = state.withLock { $0.waiting.remove(ticket) }
+        let work = state.withLock { $0.remove(ticket) }
         return work != nil
     }
 
@@ -180,7 +204,7 @@ private final class WorkQueueCore: Sendable {
         while true {
             let (work, isClosed) = state.withLock { state in
                 if hasRun { state.running -= 1 }
-                let work = state.waiting.popFirst()?.1
+                let work = state.popFirst()
                 if work != nil {
                     state.running += 1
                 } else if state.isClosed {

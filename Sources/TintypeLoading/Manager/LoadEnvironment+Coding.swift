@@ -85,12 +85,10 @@ extension LoadEnvironment {
     }
 
     /// Encodes an image on the processing queue, and reads the header of the result.
-    ///
-    /// Before all decodes that wait: otherwise decoded images would pile up.
     func encoded(
         _ image: Image, of url: URL, as format: ImageFormat, options: EncodeOptions
     ) async throws(ImageError) -> (data: Data, info: ImageInfo) {
-        try await configuration.processing.perform(priority: WorkPriority(.veryHigh)) {
+        try await configuration.processing.perform(priority: .first) {
             [self] isCancelled throws(ImageError) in
             let data = try coders.encode(
                 image, as: format, options: options, context: ProcessingContext(isCancelled: isCancelled))

@@ -34,7 +34,7 @@ extension LoadEnvironment {
         var entry = bytes.entry
         if let made = bytes.image {
             let data = try await serialized(made, nil, for: request)
-            let encoded = try await encodedEntry(made, as: data, options: EncodeOptions(), priority: WorkPriority(.low))
+            let encoded = try await encodedEntry(made, as: data, options: EncodeOptions(), priority: .first)
             (entry.data, entry.mimeType) = (encoded.data, encoded.mimeType)
         }
         guard bytes.image == nil, configuration.cacheSerializer != nil else { return entry }
@@ -55,8 +55,7 @@ extension LoadEnvironment {
     /// The entry for a thumbnail or transformed image.
     func variantEntry(_ image: Image, for request: ImageRequest) async throws(ImageError) -> DiskCacheEntry {
         let data = try await serialized(image, nil, for: request)
-        var entry = try await encodedEntry(
-            image, as: data, options: request.cache.encoding, priority: WorkPriority(.low))
+        var entry = try await encodedEntry(image, as: data, options: request.cache.encoding, priority: .first)
         entry.response = image.response
         return entry
     }
@@ -66,7 +65,7 @@ extension LoadEnvironment {
     {
         guard let serializer = configuration.cacheSerializer else { return nil }
         let url = request.url
-        return try await configuration.processing.perform(priority: WorkPriority(.low)) { _ throws(ImageError) in
+        return try await configuration.processing.perform(priority: .first) { _ throws(ImageError) in
             let bytes: Data?
             do {
                 bytes = try serializer(image, data, url)

@@ -117,6 +117,34 @@ struct WorkQueueTests {
         #expect(order.withLock { $0 } == ["d", "b", "e", "c", "a"])
     }
 
+    @Test(
+        "Work that releases an image comes before all other work, in the order of its arrival, and can leave",
+        arguments: [false, true])
+    func first(newestFirst: Bool) async throws {
+        let queue = WorkQueue(label: "test", width: 1, newestFirst: newestFirst)
+        let gate = ThreadGate()
+        let order = Lock([String]())
+        let blocker = Task { try await queue.perform { _ throws(ImageError) in gate.wait() } }
+        while queue.load.running == 0 { await Task.yield() }
+        var tasks: [Task<Void, any Error>] = []
+        for (name, priority) in [("a", WorkPriority(.veryHigh)), ("b", .first), ("c", .first), ("d", .first)] {
+            let before = queue.load.waiting
+            tasks.append(
+                Task {
+                    try await queue.perform(priority: priority) { _ throws(ImageError) in
+                        order.withLock { $0.append(name) }
+                    }
+                })
+            while queue.load.waiting == before { await Task.yield() }
+        }
+        tasks.remove(at: 2).cancel()
+        while queue.load.waiting == 4 { await Task.yield() }
+        gate.open()
+        try await blocker.value
+        for task in tasks { try await task.value }
+        #expect(order.withLock { $0 } == ["b", "d", "a"])
+    }
+
     @Test("Work that is cancelled while it waits never runs; work that runs is told")
     func cancellation() async throws {
         let queue = WorkQueue(label: "test", width: 1)
