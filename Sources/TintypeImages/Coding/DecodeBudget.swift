@@ -11,8 +11,8 @@
 /// - Images that are decoded while they arrive use at most a quarter of the budget together. When it is used up, others have no
 ///   previews. Full decodes never wait for previews.
 /// - The bodies that loads hold count, from the first byte that arrives until the last load of the URL ends. They are never refused;
-///   decodes wait for them, but a single decode may always run. While bodies that wait for their decode fill the budget, downloads don't
-///   start.
+///   decodes wait for them, but a single decode may always run. While bodies that wait for their decode fill half of the budget, no
+///   download starts, and loads read no file.
 /// - Frame decoders that decode frames in order don't count, because they live as long as an animation is played.
 ///
 /// A load that waits does not block a thread. Only a coder that is called directly blocks its caller. In a task, and on a thread of a
@@ -35,6 +35,10 @@ public final class DecodeBudget: Sendable {
         package var decodes: Int
         /// The number of images that are waiting to be decoded.
         package var waiting: Int
+        /// The number of files that are being read.
+        package var reads: Int
+        /// The number of downloads and reads that wait for room.
+        package var waitingTransfers: Int
     }
 
     /// A wait for memory, which ends with true if it was granted.
@@ -73,7 +77,8 @@ public final class DecodeBudget: Sendable {
             Statistics(
                 reservedBytes: state.machine.reservedBytes, bodyBytes: state.machine.bodyBytes,
                 peakBytes: state.machine.peakBytes,
-                decodes: state.machine.decodes, waiting: state.machine.waiting)
+                decodes: state.machine.decodes, waiting: state.machine.waiting,
+                reads: state.machine.runningReads, waitingTransfers: state.machine.waitingTransfers)
         }
     }
 
@@ -142,26 +147,44 @@ public final class DecodeBudget: Sendable {
     package func takeRoom(_ bytes: Int) { state.withLock { $0.machine.takeRoom(bytes) } }
 
     /// Returns the room of a body that has been decoded, or won't be.
-    package func returnRoom(_ bytes: Int) {
-        admit { state in
-            state.returnRoom(bytes)
-            return []
-        }
-    }
+    package func returnRoom(_ bytes: Int) { admitTransfers { $0.returnRoom(bytes) } }
 
-    /// True if a transfer may start now.
+    /// True if a download may start now.
     package var hasRoom: Bool { state.withLock { $0.machine.hasRoom } }
 
-    /// Waits until the bodies that wait for their decode take less than the limit.
+    /// Waits until the bodies that wait for their decode leave room.
     /// - Throws: ``ImageError/Code/cancelled``
     package func waitForRoom(priority: WorkPriority) async throws(ImageError) {
-        let wait = Wait()
-        let ticket = state.withLock { state -> Int? in
-            guard case .wait(let id) = state.machine.requestTransfer(priority: priority.value) else { return nil }
+        try await waitForRoom(priority) { $0.requestDownload(priority: priority.value) }
+    }
+
+    /// Reads bytes once the bodies that wait for their decode leave room. A few reads run at once, twice as many as the queue has threads: so
+    /// no thread waits for a task.
+    /// - Parameters:
+    ///   - priority: The priority of the read.
+    ///   - queue: The queue that reads.
+    ///   - read: Waits for the queue alone, and never for a transfer or another read.
+    /// - Throws: ``ImageError/Code/cancelled``, and the errors of `read`.
+    package func whenRoom<Value>(
+        priority: WorkPriority, on queue: WorkQueue, _ read: () async throws(ImageError) -> Value
+    ) async throws(ImageError) -> Value {
+        let measured = StageStopwatch.beginWait()
+        try await waitForRoom(priority) { $0.requestRead(most: 2 * queue.width, priority: priority.value) }
+        measured?.end()
+        defer { admitTransfers { $0.endRead() } }
+        return try await read()
+    }
+
+    private func waitForRoom(
+        _ priority: WorkPriority, _ request: (inout DecodeBudgetState) -> DecodeBudgetState.Answer
+    ) async throws(ImageError) {
+        let waiting = state.withLock { state -> (Int, Wait)? in
+            guard case .wait(let id) = request(&state.machine) else { return nil }
+            let wait = Wait()
             state.waitingTransfers[id] = wait
-            return id
+            return (id, wait)
         }
-        guard let ticket else { return }
+        guard let (ticket, wait) = waiting else { return }
         let isGranted = await wait.value(following: priority) {
             ticket
         } move: { [self] id in
@@ -210,7 +233,15 @@ public final class DecodeBudget: Sendable {
         for wait in left.admitted { wait.end(true) }
     }
 
-    /// Changes the state, and resumes the decodes that it admits, outside the lock.
+    /// Changes the state, and resumes the transfers that it admits, outside the lock.
+    private func admitTransfers(_ change: (inout DecodeBudgetState) -> Void) {
+        admit { state in
+            change(&state)
+            return []
+        }
+    }
+
+    /// Changes the state, and resumes the decodes and transfers that it admits, outside the lock.
     private func admit(_ change: (inout DecodeBudgetState) -> [Int]) {
         let admitted = state.withLock { state in
             let decodes = change(&state.machine).compactMap { state.waiting.removeValue(forKey: $0) }

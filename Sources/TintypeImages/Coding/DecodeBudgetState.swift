@@ -24,8 +24,13 @@ struct DecodeBudgetState {
     private(set) var peakBytes = 0
     /// The bytes of the waiting decodes.
     private var waiters: PriorityQueue<Int>
-    /// The transfers that have a slot, and wait for room before they start.
-    private var transfers: PriorityQueue<Void>
+    /// The downloads that have a slot, and wait for room before they start.
+    private var downloads: PriorityQueue<Void>
+    /// The reads that wait for room, each with the number of reads that may run at once.
+    private var reads: PriorityQueue<Int>
+    private(set) var runningReads = 0
+    /// The tickets of downloads and reads are different.
+    private var lastTransfer = 0
     private let newestFirst: Bool
 
     /// The largest value of a limit or request, so that sums cannot overflow.
@@ -35,7 +40,8 @@ struct DecodeBudgetState {
         self.limit = min(max(1, limit), Self.most)
         self.newestFirst = newestFirst
         waiters = PriorityQueue(newestFirst: newestFirst)
-        transfers = PriorityQueue(newestFirst: newestFirst)
+        downloads = PriorityQueue(newestFirst: newestFirst)
+        reads = PriorityQueue(newestFirst: newestFirst)
     }
 
     var waiting: Int { waiters.count }
@@ -84,7 +90,13 @@ struct DecodeBudgetState {
 
     // MARK: Transfers
 
-    var hasRoom: Bool { transfers.isEmpty && undecodedBytes < limit }
+    /// True if a download may start now.
+    var hasRoom: Bool { downloads.isEmpty && undecodedBytes < bodyLimit }
+
+    /// The bodies that may wait for their decode: half of the budget, because otherwise a single decode would run beside them.
+    private var bodyLimit: Int { limit - limit / 2 }
+
+    var waitingTransfers: Int { downloads.count + reads.count }
 
     /// Lets a body take room from transfers, from its arrival to the end of its decode.
     ///
@@ -93,23 +105,48 @@ struct DecodeBudgetState {
 
     mutating func returnRoom(_ bytes: Int) { undecodedBytes -= bytes }
 
-    /// Asks for room for the body of a transfer that hasn't started.
-    mutating func requestTransfer(priority: ImagePriority) -> Answer {
+    /// Asks for room for the body of a download that hasn't started.
+    mutating func requestDownload(priority: ImagePriority) -> Answer {
         if hasRoom { return .granted }
-        return .wait(transfers.add((), priority: priority))
+        lastTransfer += 1
+        downloads.add((), priority: priority, as: lastTransfer)
+        return .wait(lastTransfer)
     }
+
+    /// Asks for room for bytes that are about to be read.
+    ///
+    /// Bytes take room when their load has them. Until then, the number of reads bounds them. A read waits for no transfer, so its turn ends.
+    /// - Parameter most: The number of reads that may run at once, at least 1.
+    mutating func requestRead(most: Int, priority: ImagePriority) -> Answer {
+        if reads.isEmpty, mayRead(most) {
+            runningReads += 1
+            return .granted
+        }
+        lastTransfer += 1
+        reads.add(most, priority: priority, as: lastTransfer)
+        return .wait(lastTransfer)
+    }
+
+    mutating func endRead() { runningReads -= 1 }
+
+    private func mayRead(_ most: Int) -> Bool { undecodedBytes < bodyLimit && runningReads < most }
 
     /// Removes a waiting transfer.
     /// - Returns: false if it has already been admitted.
-    mutating func leaveTransfer(_ id: Int) -> Bool { transfers.remove(id) != nil }
+    mutating func leaveTransfer(_ id: Int) -> Bool { downloads.remove(id) != nil || reads.remove(id) != nil }
 
-    mutating func moveTransfer(_ id: Int, to priority: ImagePriority) { transfers.move(id, to: priority) }
+    mutating func moveTransfer(_ id: Int, to priority: ImagePriority) {
+        downloads.move(id, to: priority)
+        reads.move(id, to: priority)
+    }
 
     /// Returns the transfers that no longer wait, in order.
     mutating func admitTransfers() -> [Int] {
         var admitted: [Int] = []
-        while undecodedBytes < limit, let (id, _, _) = transfers.first() {
-            _ = transfers.popFirst()
+        while undecodedBytes < bodyLimit, let (id, _) = downloads.popFirst() { admitted.append(id) }
+        while let (id, most, _) = reads.first(), mayRead(most) {
+            _ = reads.popFirst()
+            runningReads += 1
             admitted.append(id)
         }
         return admitted

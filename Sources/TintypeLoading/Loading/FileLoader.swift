@@ -39,9 +39,10 @@ public struct FileLoader: ImageLoading {
         do throws(ImageError) {
             let path = try Self.path(of: request.url)
             let limit = maximumBytes.bytes
-            try await request.waitForRoom()
-            return try await WorkQueue.files.perform(priority: request.priority) { isCancelled throws(ImageError) in
-                try Self.read(path, for: request, limit: limit, isCancelled: isCancelled)
+            return try await request.whenRoom(on: .files) { () throws(ImageError) in
+                try await WorkQueue.files.perform(priority: request.priority) { isCancelled throws(ImageError) in
+                    try Self.read(path, for: request, limit: limit, isCancelled: isCancelled)
+                }
             }
         } catch {
             throw error.withSource(source)

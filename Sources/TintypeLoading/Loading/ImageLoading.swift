@@ -184,12 +184,24 @@ public struct LoadRequest: Sendable {
         (self.observer, takesBuffers) = (observer, true)
     }
 
-    /// Waits until the bytes of other loads that wait for their decode leave room for more, within the limit of the ``DecodeBudget``.
+    /// Waits until the bytes of other loads that wait for their decode leave room for more in the ``DecodeBudget``.
     ///
     /// A loader that limits its concurrent transfers calls this when the turn of the transfer has come, before it starts. A transfer that
     /// has started isn't held up.
     /// - Throws: ``ImageError/Code/cancelled``
     package func waitForRoom() async throws(ImageError) { try await budget?.waitForRoom(priority: priority) }
+
+    /// Reads the bytes once those of other loads leave room, a few loads at a time.
+    /// - Parameters:
+    ///   - queue: The queue that reads.
+    ///   - read: Waits for the queue alone.
+    /// - Throws: ``ImageError/Code/cancelled``, and the errors of `read`.
+    package func whenRoom<Value>(
+        on queue: WorkQueue, _ read: () async throws(ImageError) -> Value
+    ) async throws(ImageError) -> Value {
+        guard let budget else { return try await read() }
+        return try await budget.whenRoom(priority: priority, on: queue, read)
+    }
 
     /// Reports that bytes are going to arrive.
     package func reportBeginning(expected: Int?) {

@@ -117,9 +117,9 @@ struct BodyBudgetTests {
     @Test("Transfers begin in the order of their priority, and those that leave hold nobody up")
     func orderOfTransfers() {
         var state = DecodeBudgetState(limit: 100)
-        state.takeRoom(100)
+        state.takeRoom(50)
         let ids = [ImagePriority.low, .high, .normal].compactMap { priority -> Int? in
-            guard case .wait(let id) = state.requestTransfer(priority: priority) else { return nil }
+            guard case .wait(let id) = state.requestDownload(priority: priority) else { return nil }
             return id
         }
         #expect(ids.count == 3 && state.admitTransfers() == [])
@@ -127,7 +127,7 @@ struct BodyBudgetTests {
         #expect(hasLeft)
         state.returnRoom(1)
         #expect(state.admitTransfers() == [ids[1], ids[0]])
-        #expect(state.requestTransfer(priority: .low) == .granted)
+        #expect(state.requestDownload(priority: .low) == .granted)
     }
 
     @Test("One decode may run however much the bodies take; the next one waits for them")
