@@ -37,6 +37,10 @@ extension ImageDownloader {
         public var schemes: Set<String>
         /// A closure that changes each request before it is sent, for example to sign its URL or to add a token.
         ///
+        /// It is called when the turn of the transfer has come, so that a signature isn't old when it is sent. It mustn't load through the same
+        /// downloader, and neither may the other closures that can suspend: if all transfers that run did so, each would wait for the turn of
+        /// its load, and none would end. A downloader of its own can get the token.
+        ///
         /// An error that the closure throws ends the load with ``ImageError/Code/badRequest``.
         public var requestModifier: (@Sendable (inout DownloadRequest) async throws -> Void)?
         /// A closure that changes the request that follows a redirect, or refuses the redirect by throwing an error, which ends the load
@@ -44,12 +48,12 @@ extension ImageDownloader {
         ///
         /// It is called for each redirect that the downloader would follow, with the head of the redirect. The network guard checks the
         /// changed request too. A closure that changes the host has to remove the fields that aren't for that host, such as
-        /// `Authorization`.
+        /// `Authorization`. It mustn't load through the same downloader.
         public var redirectModifier: (@Sendable (inout DownloadRequest, ResponseHead) async throws -> Void)?
         /// A closure that changes the head of each response before it is checked.
         ///
         /// An error that the closure throws ends the load with ``ImageError/Code/badResponse``. The closure does not see redirects
-        /// that are followed.
+        /// that are followed. It mustn't load through the same downloader.
         public var responseModifier: (@Sendable (inout ResponseHead) async throws -> Void)?
         /// A closure that returns the header fields to send to a URL, given the fields that would be sent.
         ///
@@ -97,11 +101,13 @@ extension ImageDownloader {
         /// A closure that returns the credential for a challenge of a server; `nil` answers no challenge, and so does a closure that
         /// returns `nil`.
         ///
-        /// An error that the closure throws ends the load with ``ImageError/Code/badRequest``.
+        /// An error that the closure throws ends the load with ``ImageError/Code/badRequest``. The closure mustn't load through the same
+        /// downloader.
         public var credentials: (@Sendable (AuthenticationChallenge) async throws -> HTTPCredential?)?
         /// A closure that returns the decrypted bytes of a body, which are decoded and cached; `nil` for none.
         ///
-        /// An error that the closure throws ends the load with ``ImageError/Code/badResponse``. Bytes are not decoded while they arrive.
+        /// An error that the closure throws ends the load with ``ImageError/Code/badResponse``. Bytes are not decoded while they arrive. The
+        /// closure mustn't load through the same downloader.
         public var decryptor: (@Sendable (Data, ResponseHead) async throws -> Data)?
         /// The certificates to trust and to present, and the exceptions.
         public var tls: TLSOptions

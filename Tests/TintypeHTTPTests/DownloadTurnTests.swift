@@ -102,6 +102,22 @@ struct DownloadTurnTests {
         #expect(try await task.value.data == bytes)
     }
 
+    @Test(
+        "A request is modified once its turn has come, so that a signature isn't old when it is sent",
+        .capability("DLR-05"))
+    func modifiedInTurn() async throws {
+        let server = try await OriginServer.start { _ in OriginResponse(bytes) }
+        let calls = Watched(0)
+        let downloader = ImageDownloader(.init(requestModifier: { _ in calls.update { $0 += 1 } }))
+        downloader.isSuspended = true
+        let task = Task { try await downloader.load(LoadRequest(url: server.url("/1"))) }
+        while downloader.statistics.waiting == 0 { await Task.yield() }
+        #expect(calls.value == 0)
+        downloader.isSuspended = false
+        #expect(try await task.value.data == bytes)
+        #expect(calls.value == 1)
+    }
+
     @Test("A load that is cancelled before it begins sends no request", .capability("DLR-17"))
     func cancelledBefore() async throws {
         let stage = try await Stage()

@@ -11,7 +11,7 @@ public import FoundationEssentials
 /// ```
 ///
 /// Each closure takes the place of the downloader's: `ImageDownloader` describes when they are called, and how their errors are reported.
-/// Other loaders may ignore them.
+/// Other loaders may ignore them. None of them may load through the same downloader.
 public struct DownloadHooks: Sendable {
     /// The identity of the closures.
     ///
