@@ -2,8 +2,9 @@
 ///
 /// Fresh memory is expensive: the kernel clears each page when it is first used, which can take as long as decoding a JPEG. The
 /// pool allocates blocks in size classes (eight for each power of two, so at most an eighth is unused) and keeps free blocks up to a limit.
+/// A full pool keeps a block in place of blocks of other classes, first of the class that was released longest ago.
 ///
-/// - Complexity: allocating and releasing a block are O(1).
+/// - Complexity: allocating and releasing a block are O(1), amortized.
 public final class PixelBufferPool: Sendable {
     /// The default pool. It keeps up to 64 MB.
     public static let shared = PixelBufferPool(limit: .megabytes(64))
@@ -14,9 +15,17 @@ public final class PixelBufferPool: Sendable {
     private let state = Lock(State())
     private let subscription = MemoryPressure.Subscription()
 
+    private struct FreeBlocks {
+        var addresses: [UInt] = []
+        /// The number of the last release.
+        var lastRelease = 0
+    }
+
     private struct State: ~Copyable {
-        var free: [Int: [UInt]] = [:]  // capacity → addresses of free blocks
+        /// The free blocks by their capacity.
+        var free: [Int: FreeBlocks] = [:]
         var freeBytes = 0
+        var releases = 0
         var usedBytes = 0
         var peakBytes = 0
         var reused = 0
@@ -25,6 +34,32 @@ public final class PixelBufferPool: Sendable {
         mutating func use(_ bytes: Int) {
             usedBytes += bytes
             peakBytes = max(peakBytes, usedBytes)
+        }
+
+        /// Keeps a block that was released.
+        /// - Returns: The blocks to return to the system: others that make room, or the block itself if its own class fills the pool.
+        mutating func keep(_ address: UInt, capacity: Int, limit: Int) -> [(address: UInt, capacity: Int)] {
+            guard ((free[capacity]?.addresses.count ?? 0) + 1) * capacity <= limit else { return [(address, capacity)] }
+            var evicted: [(address: UInt, capacity: Int)] = []
+            while freeBytes + capacity > limit, let oldest = oldestClass(besides: capacity) {
+                while freeBytes + capacity > limit, let other = free[oldest]?.addresses.popLast() {
+                    freeBytes -= oldest
+                    evicted.append((other, oldest))
+                }
+            }
+            freeBytes += capacity
+            releases += 1
+            free[capacity, default: FreeBlocks()].addresses.append(address)
+            free[capacity]?.lastRelease = releases
+            return evicted
+        }
+
+        private func oldestClass(besides capacity: Int) -> Int? {
+            var oldest: (capacity: Int, lastRelease: Int)?
+            for (other, blocks) in free where other != capacity && !blocks.addresses.isEmpty {
+                if blocks.lastRelease < oldest?.lastRelease ?? .max { oldest = (other, blocks.lastRelease) }
+            }
+            return oldest?.capacity
         }
     }
 
@@ -66,8 +101,8 @@ public final class PixelBufferPool: Sendable {
             defer { state.free = [:] }
             return state.free
         }
-        for (capacity, addresses) in blocks {
-            for address in addresses { release(address, capacity: capacity) }
+        for (capacity, blocks) in blocks {
+            for address in blocks.addresses { release(address, capacity: capacity) }
         }
     }
 
@@ -85,7 +120,7 @@ public final class PixelBufferPool: Sendable {
         let capacity = Self.sizeClass(bytes)
         let kept = state.withLock { state -> UInt? in
             state.use(capacity)
-            guard let address = state.free[capacity]?.popLast() else {
+            guard let address = state.free[capacity]?.addresses.popLast() else {
                 state.allocated += 1
                 return nil
             }
@@ -105,14 +140,11 @@ public final class PixelBufferPool: Sendable {
     }
 
     func giveBack(_ base: UnsafeMutableRawPointer, capacity: Int) {
-        let keep = state.withLock { state in
+        let evicted = state.withLock { state in
             state.usedBytes -= capacity
-            guard state.freeBytes + capacity <= limit.bytes else { return false }
-            state.freeBytes += capacity
-            state.free[capacity, default: []].append(UInt(bitPattern: base))
-            return true
+            return state.keep(UInt(bitPattern: base), capacity: capacity, limit: limit.bytes)
         }
-        if !keep { PixelMemory.release(base, capacity: capacity) }
+        for block in evicted { Self.release(block.address, capacity: block.capacity) }
     }
 
     /// Returns the memory that a buffer takes from a pool: its rows, rounded up to a size class.

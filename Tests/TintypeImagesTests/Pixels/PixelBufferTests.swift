@@ -28,6 +28,28 @@ struct PixelBufferTests {
         #expect(pool.statistics.freeBytes == 0)
     }
 
+    @Test("A full pool gives up the sizes that were released longest ago, unless that makes no room")
+    func otherSizes() throws {
+        let pool = PixelBufferPool(limit: .megabytes(1))
+        func use(_ side: (Int, Int), _ count: Int = 1) throws {
+            let size = PixelSize(width: side.0, height: side.1)
+            let buffers = try (0..<count).map { _ in try MutablePixelBuffer(size: size, pool: pool).freeze() }
+            withExtendedLifetime(buffers) {}
+        }
+        let (small, medium, large) = ((256, 256), (320, 256), (512, 256))
+        for size in [small, medium, large] { try use(size) }
+        #expect(pool.statistics.allocated == 3 && pool.statistics.freeBytes == (320 + 512) * 256 * 4)
+        for size in [medium, large] { try use(size) }
+        #expect(pool.statistics.allocated == 3)
+        try use(small)
+        #expect(pool.statistics.allocated == 4 && pool.statistics.freeBytes == (256 + 512) * 256 * 4)
+        try use((1_024, 256))
+        try use(large, 2)
+        #expect(pool.statistics.allocated == 6 && pool.statistics.freeBytes == (256 + 512) * 256 * 4)
+        for size in [small, large] { try use(size) }
+        #expect(pool.statistics.allocated == 6)
+    }
+
     @Test(
         "A size that cannot be is refused",
         arguments: [(0, 5), (5, -1), (Int.max, 1), (1 << 39, 1 << 39), (1, Int.max)])
