@@ -70,7 +70,7 @@ struct SourceLoad: Sendable {
                 // What came isn't the image, such as the page of a hotel's network.
                 guard let outdated = fetched.outdated,
                     environment.mayUse(outdated.entry.response, after: error, of: self.fetched),
-                    let value = try? await decode(outdated)
+                    let value = try? await outdated.decoding({ () throws(ImageError) in try await decode(outdated) })
                 else { throw error }
                 return Result(value: value, bytes: outdated, freshness: .stale(.failed(error)))
             }
