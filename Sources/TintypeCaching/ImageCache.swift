@@ -138,7 +138,7 @@ public final class ImageCache: Sendable {
     /// end.
     package func removalCount(ofSource source: String) -> RemovalCount { removals.count(ofSource: source) }
 
-    /// Begins to store an image of the program's, which replaces others. Loads that started before its end don't store what it replaces.
+    /// Starts to store an image of the program's, which replaces others. Loads that started before its end don't store what it replaces.
     package func beginReplacement(ofSource source: String) async { await removals.beginReplacement(ofSource: source) }
 
     package func endReplacement(ofSource source: String) { removals.endReplacement(ofSource: source) }

@@ -35,7 +35,7 @@ package struct RemovalCount: Hashable, Sendable {
                 ?? (old.newest == nil || old.newest == newest && old.programsImages == programsImages))
     }
 
-    /// Begins a replacement by newer bytes, unless bytes with a higher number have replaced those of the source: bytes have higher numbers
+    /// Starts a replacement by newer bytes, unless bytes with a higher number have replaced the source's: bytes have higher numbers
     /// that were asked for later; or unless the program has stored an image since the load started.
     package mutating func beginReplacement(of source: UInt64 = 0, by number: Int, since old: RemovalCount) -> Bool {
         guard number > newest ?? 0 || source != newestSource, programsImages == old.programsImages else { return false }
@@ -44,7 +44,7 @@ package struct RemovalCount: Hashable, Sendable {
         return true
     }
 
-    /// Begins a replacement by an image of the program's.
+    /// Starts a replacement by an image of the program's.
     package mutating func beginReplacement() {
         programsImages &+= 1
         replacements?.starts &+= 1
@@ -101,7 +101,7 @@ final class RemovalCounts: Sendable {
         try await body()
     }
 
-    /// Has newer bytes replace those of a source, unless something else has that is newer (``RemovalCount/beginReplacement(of:by:since:)``).
+    /// Has newer bytes replace a source's, unless something else has that is newer (``RemovalCount/beginReplacement(of:by:since:)``).
     /// - Parameter remove: Removes the old images.
     func replace(
         source: String, by number: Int, since old: RemovalCount, _ remove: () async throws(ImageError) -> Void
@@ -116,7 +116,7 @@ final class RemovalCounts: Sendable {
         }
     }
 
-    /// Begins to replace the images of a source by one of the program's.
+    /// Starts to replace the images of a source by one of the program's.
     func beginReplacement(ofSource source: String) async {
         let index = Self.index(source)
         try? await inTurn(ofSource: source) { counts.withLock { $0[index].beginReplacement() } }

@@ -163,7 +163,7 @@ internal import Tintype
     var failure: StandIn? { didSet { replaced(oldValue) } }
     private(set) var indicator: StandIn?
 
-    /// Sets the indicator, also that of a load that is under way.
+    /// Sets the indicator, also of a load that is under way.
     func setIndicator(_ new: StandIn?) {
         indicator = new
         imageBinding.replaceIndicator(in: mainSlot)

@@ -191,7 +191,7 @@ public struct LoadRequest: Sendable {
     /// - Throws: ``ImageError/Code/cancelled``
     package func waitForRoom() async throws(ImageError) { try await budget?.waitForRoom(priority: priority) }
 
-    /// Reads the bytes once those of other loads leave room, a few loads at a time.
+    /// Reads the bytes once other loads' bytes leave room, a few loads at a time.
     /// - Parameters:
     ///   - queue: The queue that reads.
     ///   - read: Waits for the queue alone.

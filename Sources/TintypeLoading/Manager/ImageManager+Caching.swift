@@ -50,7 +50,7 @@ extension ImageManager {
     ///
     /// The disk stores the original of a source, and, for requests with ``ImageRequest/CacheOptions/storesVariant``, thumbnails and
     /// transformed images; other images, and images from local files and `data:` URLs, are stored in memory only: no load looks for the
-    /// others on disk, and files may change. From disk, an original comes back as its bytes are decoded: its scale is that of the URL's name.
+    /// others on disk, and files may change. From disk, an original comes back as its bytes are decoded, with the scale in the URL's name.
     ///
     /// In a copy with coders of its own (``copy(cache:loader:coders:configuration:)``), every image counts as such a variant:
     /// the disk stores it only with ``ImageRequest/CacheOptions/storesVariant``, and never if the coders have no

@@ -36,7 +36,7 @@ struct SourceLoad: Sendable {
         var bytes: SourceBytes
         var freshness: Freshness
         var source: ImageOrigin { wasCached ? .disk : bytes.source }
-        /// True for bytes that came before the load began, and that the disk has or is about to have.
+        /// True for bytes that came before the load started, and that the disk has or is about to have.
         var wasCached = false
     }
 
