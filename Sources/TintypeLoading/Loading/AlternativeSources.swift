@@ -88,9 +88,7 @@ extension LoadRequest {
         // Entity tags of different servers have nothing to do with each other.
         request.validators = nil
         let isSameOrigin = url.scheme == self.url.scheme && url.host() == self.url.host() && url.port == self.url.port
-        if !isSameOrigin {
-            request.headers = headers.filter { Self.harmlessFields.contains($0.key.lowercased()) }
-        }
+        if !isSameOrigin { request.headers = headers.filter { Self.harmlessFields.contains($0.key.lowercased()) } }
         return request
     }
 }

@@ -20,9 +20,7 @@ public struct ImageLoaders: ImageLoading {
 
     /// Removes the loaders of a type.
     /// - Parameter type: the type of the loaders.
-    public mutating func removeAll<Loader: ImageLoading>(of type: Loader.Type) {
-        loaders.removeAll { $0 is Loader }
-    }
+    public mutating func removeAll<Loader: ImageLoading>(of type: Loader.Type) { loaders.removeAll { $0 is Loader } }
 
     public var schemes: [String] {
         var seen: Set<String> = []
@@ -67,7 +65,5 @@ public struct ImageLoaders: ImageLoading {
 
     public func cookies(for url: URL) -> String? { loader(for: url)?.cookies(for: url) }
 
-    private func loader(for url: URL) -> (any ImageLoading)? {
-        loaders.last { $0.canLoad(url) }
-    }
+    private func loader(for url: URL) -> (any ImageLoading)? { loaders.last { $0.canLoad(url) } }
 }

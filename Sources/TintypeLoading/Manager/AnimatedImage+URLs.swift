@@ -34,9 +34,7 @@ extension AnimatedImage {
         }
         for case .failure(let error) in results.values { throw error }
         var images: [Image] = []
-        for index in urls.indices {
-            if let result = results[index] { images.append(try result.get()) }
-        }
+        for index in urls.indices { if let result = results[index] { images.append(try result.get()) } }
         try self.init(images: images, durations: durations, loopCount: loopCount)
     }
 }

@@ -121,8 +121,7 @@ extension ImageManager {
         guard environment.hasOwnOriginals, key.variant.isOriginal else {
             return await environment.cache.contains(key, in: .all)
         }
-        return await environment.cache.contains(key, in: .memory)
-            .union(environment.originals.contains(key, in: .disk))
+        return await environment.cache.contains(key, in: .memory).union(environment.originals.contains(key, in: .disk))
     }
 
     /// Removes the image of a request, also in the formats of ``encoded(for:as:options:)``, and no other variant of its source;
@@ -199,9 +198,7 @@ extension ImageManager {
     /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``
     @discardableResult public func removeExpired() async throws(ImageError) -> CacheUsage {
         var sweep = try await cache.removeExpired()
-        if let originals = configuration.originalCache {
-            sweep += try await originals.removeExpired()
-        }
+        if let originals = configuration.originalCache { sweep += try await originals.removeExpired() }
         return sweep
     }
 

@@ -101,9 +101,7 @@ extension ImageManager {
         /// | `tintype.download.bytes` | counter | |
         /// | `tintype.stage.duration` | timer, with the time in queues | `stage`: `disk`, `load`, `decode`, `transform`, `encode`, `store` |
         /// | `tintype.stage.queued` | timer | `stage`, as above |
-        public var metrics: (any MetricsFactory)? {
-            didSet { meters = metrics.map { LoadMeters(factory: $0) } }
-        }
+        public var metrics: (any MetricsFactory)? { didSet { meters = metrics.map { LoadMeters(factory: $0) } } }
         private(set) var meters: LoadMeters?
         /// The tracer that receives a span for each load that isn't served from memory, and for each of its stages; `nil` for none. By
         /// default the tracer that is bootstrapped when the configuration is created.

@@ -102,14 +102,10 @@ public final class ImageTask: Sendable {
     public func cancel() { task.cancel() }
 
     /// The image, when the load has ended. Canceling the task that waits does not cancel the load.
-    public var image: Image {
-        get async throws(ImageError) { try await result.get().image }
-    }
+    public var image: Image { get async throws(ImageError) { try await result.get().image } }
 
     /// The result of the load, when it has ended.
-    public var result: Result<ImageResult, ImageError> {
-        get async { await task.value }
-    }
+    public var result: Result<ImageResult, ImageError> { get async { await task.value } }
 
     /// The events of the load from now on. Each access returns a new sequence, for a single observer.
     ///

@@ -41,8 +41,7 @@ extension LoadEnvironment {
     func info(
         of data: Data, of url: URL, formatHint: ImageFormat?, priority: WorkPriority
     ) async throws(ImageError) -> ImageInfo {
-        try await configuration.processing.perform(priority: priority) {
-            [self] isCancelled throws(ImageError) in
+        try await configuration.processing.perform(priority: priority) { [self] isCancelled throws(ImageError) in
             try coders.info(of: data, hint: formatHint, context: headerContext(of: url, isCancelled))
         }
     }
@@ -88,8 +87,7 @@ extension LoadEnvironment {
     func encoded(
         _ image: Image, of url: URL, as format: ImageFormat, options: EncodeOptions
     ) async throws(ImageError) -> (data: Data, info: ImageInfo) {
-        try await configuration.processing.perform(priority: .first) {
-            [self] isCancelled throws(ImageError) in
+        try await configuration.processing.perform(priority: .first) { [self] isCancelled throws(ImageError) in
             let data = try coders.encode(
                 image, as: format, options: options, context: ProcessingContext(isCancelled: isCancelled))
             let info = try? coders.info(of: data, hint: format, context: headerContext(of: url, isCancelled))

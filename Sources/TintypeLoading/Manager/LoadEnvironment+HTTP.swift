@@ -88,9 +88,8 @@ extension LoadEnvironment {
     /// Removes the images of a URL after a request that may have changed it (RFC 9111, section 4.4), whatever came of it: the answer to a
     /// change that was made may be empty, lost, or a redirect to an error.
     func invalidate(after request: ImageRequest) async {
-        guard request.cachePolicy == .http, !["GET", "HEAD", "OPTIONS", "TRACE"].contains(request.method) else {
-            return
-        }
+        guard request.cachePolicy == .http, !["GET", "HEAD", "OPTIONS", "TRACE"].contains(request.method)
+        else { return }
         let source = request.cache.key ?? source(of: request.url)
         do throws(ImageError) {
             try await removeAll(ofSource: source)

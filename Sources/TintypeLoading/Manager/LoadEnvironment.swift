@@ -140,9 +140,7 @@ final class LoadEnvironment: Sendable {
 
     /// Returns the image in memory under exactly this key, regardless of age.
     func ownMemoryImage(_ request: ImageRequest, key: ImageKey) -> Image? {
-        guard let image = cache.memory.image(forKey: key), accepts(image.response, for: request) else {
-            return nil
-        }
+        guard let image = cache.memory.image(forKey: key), accepts(image.response, for: request) else { return nil }
         return image
     }
 

@@ -19,6 +19,4 @@ struct LoadTrace: Sendable {
 }
 
 /// A stage of a load. The raw values are part of the names of timers and spans, and of log lines.
-enum LoadStage: String, CaseIterable, Sendable {
-    case disk, load, decode, transform, encode, store
-}
+enum LoadStage: String, CaseIterable, Sendable { case disk, load, decode, transform, encode, store }

@@ -177,16 +177,12 @@ final class SharedWork<Work: SharedJob>: Sendable {
         let answer = tables.withLockUnchecked { tables in
             var effects = State.Effects()
             let answer = change(&tables, &effects)
-            for id in effects.ended {
-                if let wait = tables.waits.removeValue(forKey: id) { ends.append(wait) }
-            }
+            for id in effects.ended { if let wait = tables.waits.removeValue(forKey: id) { ends.append(wait) } }
             for (job, priority) in effects.priorities {
                 // Numbered under the lock that computed it.
                 if let apply = tables.runs[job]?.priority.reserveChange(to: priority) { priorities.append(apply) }
             }
-            for id in effects.removedJobs {
-                if let run = tables.runs.removeValue(forKey: id) { runs.append(run) }
-            }
+            for id in effects.removedJobs { if let run = tables.runs.removeValue(forKey: id) { runs.append(run) } }
             return answer
         }
         for apply in priorities { apply() }

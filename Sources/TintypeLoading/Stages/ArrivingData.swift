@@ -47,7 +47,5 @@ final class ArrivingData: Sendable {
     var data: Data { state.withLock { $0.bytes?.data ?? Data() } }
 
     /// True if all bytes of a source of so many have arrived here.
-    func isAll(of bytes: Int) -> Bool {
-        state.withLock { !$0.isIncomplete && $0.count == bytes }
-    }
+    func isAll(of bytes: Int) -> Bool { state.withLock { !$0.isIncomplete && $0.count == bytes } }
 }

@@ -95,9 +95,8 @@ struct EncodedLoad: Sendable {
         guard key.queriesVariant else { return nil }
         let (entry, time) = await environment.entry(
             for: key.image, in: environment.cache, of: load.trace, priority: job.priority)
-        guard let entry, environment.accepts(entry.response, for: request), await load.isCurrent(entry) else {
-            return nil
-        }
+        guard let entry, environment.accepts(entry.response, for: request), await load.isCurrent(entry)
+        else { return nil }
         do throws(ImageError) {
             let info = try await environment.info(
                 of: entry.data, of: request.url, formatHint: format, priority: job.priority)

@@ -11,9 +11,7 @@ extension ImageLoad {
         let full = plain
         // The memory cache has the image in the size that a request without a transformer gets.
         // The source has another identity for each size that is asked of it.
-        if !key.usesOriginalInMemory, !plain.loadsTargetSize {
-            plain.decode.shrink(for: request.transformer)
-        }
+        if !key.usesOriginalInMemory, !plain.loadsTargetSize { plain.decode.shrink(for: request.transformer) }
         // In another size, only the transformed image is shown.
         var decoded = try await plainOutput(plain, job, showsUnchanged: plain.decode == full.decode)
         // An image that isn't transformed keeps its size.

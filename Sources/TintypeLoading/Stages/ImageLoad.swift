@@ -122,9 +122,7 @@ final class ImageLoad: Sendable {
         var image = result.value.image
         // An animation that plays already goes on, and ends where its file does.
         let animation = await previews.end(.success(result.bytes.data), isCut: image.isPartial)
-        if let animation, image.isAnimated, animation.isPartial == image.isPartial {
-            image = image.with(animation)
-        }
+        if let animation, image.isAnimated, animation.isPartial == image.isPartial { image = image.with(animation) }
         return PipelineOutput(
             image: image.with(result.bytes.entry.response), bytes: result.bytes,
             source: result.source, freshness: result.freshness, decodeTime: result.value.time)

@@ -39,9 +39,8 @@ extension ImageVariant {
             guard words.count == 2, words[0] == "fit" || words[0] == "stretch" else { return nil }
             let isUpscaled = words[1].hasSuffix("^")
             let sides = (isUpscaled ? words[1].dropLast() : words[1]).split(separator: "x").map { Int($0) }
-            guard sides.count == 2, let width = sides[0], let height = sides[1], width > 0, height > 0 else {
-                return nil
-            }
+            guard sides.count == 2, let width = sides[0], let height = sides[1], width > 0, height > 0
+            else { return nil }
             return (words[0] == "fit", PixelSize(width: width, height: height), isUpscaled)
         }
     }

@@ -40,7 +40,5 @@ final class PendingStores: Sendable {
     }
 
     /// Waits for the writes that are under way now; later ones don't prolong the wait.
-    func wait() async {
-        for write in state.withLock({ Array($0.running.values) }) { await write.value }
-    }
+    func wait() async { for write in state.withLock({ Array($0.running.values) }) { await write.value } }
 }

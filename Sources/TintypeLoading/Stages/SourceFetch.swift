@@ -201,8 +201,7 @@ final class SourceFetch: Sendable {
         if isSame { entry.extendedData = cached?.entry.extendedData }
         return SourceBytes(
             entry, source: .network, number: number, isNotModified: isSame, diskTime: cached?.diskTime ?? .zero,
-            loadTime: loadTime,
-            loaded: loaded, removals: key.removals, reservation: reservation)
+            loadTime: loadTime, loaded: loaded, removals: key.removals, reservation: reservation)
     }
 }
 
