@@ -39,11 +39,13 @@ public struct FileLoader: ImageLoading {
         do throws(ImageError) {
             let path = try Self.path(of: request.url)
             let limit = maximumBytes.bytes
-            return try await request.whenRoom(on: .files) { () throws(ImageError) in
+            let read = { () async throws(ImageError) -> LoadedData in
                 try await WorkQueue.files.perform(priority: request.priority) { isCancelled throws(ImageError) in
                     try Self.read(path, for: request, limit: limit, isCancelled: isCancelled)
                 }
             }
+            guard let budget = request.budget else { return try await read() }
+            return try await budget.whenRoom(priority: request.priority, on: .files, read)
         } catch {
             throw error.withSource(source)
         }

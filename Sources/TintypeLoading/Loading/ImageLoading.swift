@@ -191,18 +191,6 @@ public struct LoadRequest: Sendable {
     /// - Throws: ``ImageError/Code/cancelled``
     package func waitForRoom() async throws(ImageError) { try await budget?.waitForRoom(priority: priority) }
 
-    /// Reads the bytes once other loads' bytes leave room, a few loads at a time.
-    /// - Parameters:
-    ///   - queue: The queue that reads.
-    ///   - read: Waits for the queue alone.
-    /// - Throws: ``ImageError/Code/cancelled``, and the errors of `read`.
-    package func whenRoom<Value>(
-        on queue: WorkQueue, _ read: () async throws(ImageError) -> Value
-    ) async throws(ImageError) -> Value {
-        guard let budget else { return try await read() }
-        return try await budget.whenRoom(priority: priority, on: queue, read)
-    }
-
     /// Reports that bytes are going to arrive.
     package func reportBeginning(expected: Int?) {
         observer?(LoadProgress(receivedBytes: 0, expectedBytes: expected), nil)
