@@ -35,10 +35,7 @@ public struct DownloadHooks: Sendable {
         modifyResponse: (@Sendable (inout ResponseHead) async throws -> Void)? = nil,
         decrypt: (@Sendable (Data, ResponseHead) async throws -> Data)? = nil
     ) {
-        self.identifier = identifier
-        self.modifyRequest = modifyRequest
-        self.modifyRedirect = modifyRedirect
-        self.modifyResponse = modifyResponse
-        self.decrypt = decrypt
+        (self.identifier, self.modifyRequest, self.modifyRedirect) = (identifier, modifyRequest, modifyRedirect)
+        (self.modifyResponse, self.decrypt) = (modifyResponse, decrypt)
     }
 }

@@ -21,10 +21,7 @@ public struct DownloadRequest: Sendable, Hashable {
     ///   - headers: the header fields.
     ///   - body: the body; `nil` for none.
     public init(url: URL, method: String = "GET", headers: HTTPFields = [:], body: Data? = nil) {
-        self.url = url
-        self.method = method
-        self.headers = headers
-        self.body = body
+        (self.url, self.method, self.headers, self.body) = (url, method, headers, body)
     }
 }
 

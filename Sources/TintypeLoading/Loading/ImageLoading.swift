@@ -168,13 +168,8 @@ public struct LoadRequest: Sendable {
         priority: WorkPriority = WorkPriority(), validators: CacheValidators? = nil,
         targetSize: PixelSize? = nil, receive: (@Sendable (LoadProgress) -> Void)? = nil
     ) {
-        self.url = url
-        self.headers = headers
-        self.method = method
-        self.body = body
-        self.priority = priority
-        self.validators = validators
-        self.targetSize = targetSize
+        (self.url, self.headers, self.method, self.body) = (url, headers, method, body)
+        (self.priority, self.validators, self.targetSize) = (priority, validators, targetSize)
         if let receive { self.receive = receive }
     }
 
@@ -218,9 +213,7 @@ public struct LoadProgress: Sendable {
 
     /// Creates a report. Each parameter sets the property of the same name.
     public init(chunk: Data = Data(), receivedBytes: Int, expectedBytes: Int?) {
-        self.chunk = chunk
-        self.receivedBytes = receivedBytes
-        self.expectedBytes = expectedBytes
+        (self.chunk, self.receivedBytes, self.expectedBytes) = (chunk, receivedBytes, expectedBytes)
     }
 }
 
@@ -257,12 +250,8 @@ public struct LoadedData: Sendable {
         data: Data, url: URL, statusCode: Int? = nil, mimeType: String? = nil, validators: CacheValidators? = nil,
         networkProtocol: String? = nil
     ) {
-        self.data = data
-        self.url = url
-        self.statusCode = statusCode
-        self.mimeType = mimeType
-        self.validators = validators
-        self.networkProtocol = networkProtocol
+        (self.data, self.url, self.statusCode) = (data, url, statusCode)
+        (self.mimeType, self.validators, self.networkProtocol) = (mimeType, validators, networkProtocol)
     }
 
     /// Creates the answer of a loader that makes images, and has no bytes of them.

@@ -28,12 +28,8 @@ public struct ImageResult: Sendable {
     public init(
         image: Image, data: Data? = nil, source: ImageOrigin, url: URL, key: ImageKey, mimeType: String? = nil
     ) {
-        self.image = image
-        self.data = data
-        self.source = source
-        self.url = url
-        self.key = key
-        self.mimeType = mimeType
+        (self.image, self.data, self.mimeType) = (image, data, mimeType)
+        (self.source, self.url, self.key) = (source, url, key)
     }
 }
 
@@ -94,9 +90,7 @@ public struct ImageProgress: Sendable, Hashable {
 
     /// Creates a progress. Each parameter sets the property of the same name.
     public init(receivedBytes: Int, expectedBytes: Int?, header: ImageInfo? = nil) {
-        self.receivedBytes = receivedBytes
-        self.expectedBytes = expectedBytes
-        self.header = header
+        (self.receivedBytes, self.expectedBytes, self.header) = (receivedBytes, expectedBytes, header)
     }
 
     /// The received part, from 0 to 1; `nil` if the expected size is unknown.

@@ -18,9 +18,7 @@ public final class ImagePrefetch: Sendable {
     private let changes = Broadcast<Void>()
 
     init(_ requests: [ImageRequest], id: Int, core: PrefetchCore) {
-        self.requests = requests
-        self.id = id
-        self.core = core
+        (self.requests, self.id, self.core) = (requests, id, core)
         state = Lock(State(progress: PrefetchProgress(total: requests.count)))
     }
 

@@ -51,8 +51,7 @@ final class PrefetchCore: Sendable {
     private let pressure = MemoryPressure.Subscription()
 
     init(manager: ImageManager, configuration: Configuration, clock: any Clock<Duration>) {
-        self.manager = manager
-        self.clock = clock
+        (self.manager, self.clock) = (manager, clock)
         state = Lock(State(configuration: configuration))
     }
 
