@@ -118,9 +118,8 @@ extension ImageManager {
     public func cachedLayers(for request: ImageRequest) async -> CacheLayers {
         let (request, environment) = prepared(request)
         let key = environment.key(for: request)
-        guard environment.hasOwnOriginals, key.variant.isOriginal else {
-            return await environment.cache.contains(key, in: .all)
-        }
+        guard environment.hasOwnOriginals, key.variant.isOriginal
+        else { return await environment.cache.contains(key, in: .all) }
         return await environment.cache.contains(key, in: .memory).union(environment.originals.contains(key, in: .disk))
     }
 

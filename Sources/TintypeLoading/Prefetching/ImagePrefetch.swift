@@ -46,8 +46,7 @@ public final class ImagePrefetch: Sendable {
     /// The URLs that failed so far, without those that were canceled, each with its error.
     public var failures: [(url: URL, error: ImageError)] {
         state.withLock { $0.outcomes }.compactMap { url, outcome -> (url: URL, error: ImageError)? in
-            guard case .failed(let error) = outcome else { return nil }
-            return (url: url, error: error)
+            if case .failed(let error) = outcome { (url: url, error: error) } else { nil }
         }
     }
 

@@ -155,9 +155,8 @@ final class SharedWork<Work: SharedJob>: Sendable {
     private func end(_ job: Job, _ outcome: Outcome, _ stored: StoredLayers?, keeping value: Value?) -> LoadWishes? {
         // The updates are released without the lock. Nobody receives them any more, and they may hold bytes that count in a budget.
         let (wishes, _) = perform(outcome) { tables, effects -> (LoadWishes?, LatestUpdates?) in
-            guard tables.state.finish(job.id, stored: stored, isKept: value != nil, &effects) else {
-                return (tables.state.wishes(of: job.id), nil)
-            }
+            guard tables.state.finish(job.id, stored: stored, isKept: value != nil, &effects)
+            else { return (tables.state.wishes(of: job.id), nil) }
             let updates = tables.runs[job.id]?.updates
             tables.runs.change(job.id) { ($0.value, $0.task, $0.updates) = (value, nil, LatestUpdates()) }
             return (nil, updates)

@@ -23,9 +23,8 @@ final class ArrivingData: Sendable {
             guard !state.isIncomplete else { return }
             let bytes = state.bytes ?? ArrivingBytes()
             (state.bytes, state.count) = (bytes, state.count + progress.chunk.count)
-            guard state.count == progress.receivedBytes, bytes.append(progress.chunk) else {
-                return state = State(isIncomplete: true)
-            }
+            guard state.count == progress.receivedBytes, bytes.append(progress.chunk)
+            else { return state = State(isIncomplete: true) }
         }
     }
 
