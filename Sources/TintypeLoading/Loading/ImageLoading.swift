@@ -105,8 +105,7 @@ extension ImageLoading {
 }
 
 extension ImageError {
-    /// True for failures that would only repeat: a missing page, an invalid URL, data that isn't an image or crashes its
-    /// decoder.
+    /// True for failures that would only repeat: a missing page, an invalid URL, data that isn't an image or crashes its decoder.
     var isPermanent: Bool {
         switch code {
         case .badStatus: statusCode.map { (400..<500).contains($0) && ![408, 425, 429].contains($0) } ?? false

@@ -2,8 +2,7 @@ public import FoundationEssentials
 
 /// The measurements of a transfer over a network.
 ///
-/// The HTTP client doesn't report how long the name lookup, the connection, and the TLS handshake took. They are part of
-/// ``firstByte``.
+/// The HTTP client doesn't report how long the name lookup, the connection, and the TLS handshake took. They are part of ``firstByte``.
 public struct TransferMetrics: Sendable, Hashable {
     /// The time when the last request was sent, by the clock of the system; `nil` if none was.
     public var start: Date?

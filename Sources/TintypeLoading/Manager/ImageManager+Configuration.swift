@@ -16,8 +16,7 @@ extension ImageManager {
         /// The identity of a URL in the caches, for URLs that carry signatures or session ids. The default is the whole URL, also where the
         /// closure returns an empty string.
         public var cacheKey: (@Sendable (URL) -> String)?
-        /// True if a URL that isn't cached may be loaded. The answer `false` ends the load with
-        /// ``ImageError/Code/loadingDisallowed``.
+        /// True if a URL that isn't cached may be loaded. The answer `false` ends the load with ``ImageError/Code/loadingDisallowed``.
         public var shouldDownload: (@Sendable (URL) -> Bool)?
         /// The transformer for the image at a URL, for requests without one. A request with an empty sequence,
         /// `ImageTransformers([])`, is left alone.
@@ -42,9 +41,8 @@ extension ImageManager {
         public var optionsProcessor: (@Sendable (ImageRequest) -> ImageRequest)?
         /// True if the caches may keep an image that was loaded or made.
         ///
-        /// It is called before memory or disk get anything of the image, once for all requests that share it, with any of them. It must
-        /// not take long. Bytes that aren't decoded (``ImageManager/data(for:)``) are stored without asking. By
-        /// default, all images are kept.
+        /// It is called before memory or disk get anything of the image, once for all requests that share it, with any of them. It must not
+        /// take long. Bytes that aren't decoded (``ImageManager/data(for:)``) are stored without asking. By default, all images are kept.
         public var shouldCache: (@Sendable (Image, ImageRequest) -> Bool)?
         /// The order of caches and source, for requests that don't set ``ImageRequest/cachePolicy``. The default is
         /// ``CachePolicy/cacheFirst``.
@@ -75,8 +73,7 @@ extension ImageManager {
         package var failureLimit = 1_000
         /// The bytes that may wait to be written to disk before loads wait for their own writes.
         package var pendingStoreLimit = ByteCount.megabytes(64)
-        /// The shortest time between two previews of an image that arrives (``ImageRequest/isProgressive``). The default is
-        /// 100 ms.
+        /// The shortest time between two previews of an image that arrives (``ImageRequest/isProgressive``). The default is 100 ms.
         public var previewInterval = Duration.milliseconds(100)
         /// The queue for decoding and transforming.
         public var processing = WorkQueue.processing

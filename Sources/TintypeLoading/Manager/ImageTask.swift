@@ -97,8 +97,7 @@ public final class ImageTask: Sendable {
         set { workPriority.value = newValue }
     }
 
-    /// Ends the load with ``ImageError/Code/cancelled``, unless it has ended. The download continues only while other
-    /// loads need it.
+    /// Ends the load with ``ImageError/Code/cancelled``, unless it has ended. The download continues only while other loads need it.
     public func cancel() { task.cancel() }
 
     /// The image, when the load has ended. Canceling the task that waits does not cancel the load.

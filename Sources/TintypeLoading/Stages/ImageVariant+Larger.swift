@@ -26,8 +26,7 @@ extension ImageVariant {
             guard let size = parts.first.flatMap({ Self.size($0) }) else { return nil }
             (isFitted, box, isUpscaled) = size
             parts.removeFirst()
-            // The scale changes no pixel. Components in a color space that the file may not contain are of
-            // no use.
+            // The scale changes no pixel. Components in a color space that the file may not contain are of no use.
             rest = parts.filter { !$0.hasPrefix("scale=") }
             let excluded = ["transform", "bytes=", "sourceColor", "coder", "encode=", "encoded="]
             guard !rest.contains(where: { part in excluded.contains { part.hasPrefix($0) } }) else { return nil }
