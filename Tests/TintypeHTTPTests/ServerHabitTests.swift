@@ -126,9 +126,23 @@ struct ServerHabitTests {
                 }, cookies: Cookies(port: port)))
         let fields = ["Authorization": "Bearer 1", "X-Key": "2"]
         let elsewhere = try await downloader.load(LoadRequest(url: server.url("/other"), headers: fields))
-        #expect(elsewhere.sentFields == ["x-other": "4"])
+        #expect(elsewhere.sentFields == ["cookie": "id=1", "x-other": "4"])
         let same = try await downloader.load(LoadRequest(url: server.url("/same"), headers: fields))
         #expect(same.sentFields == ["cookie": "", "x-token": ""])
+        #expect(other.requests.first?.header("Authorization") == nil)
+    }
+
+    @Test("A redirect to another origin doesn't hide who has signed in before", .capability("HTC-04"))
+    func signInBeforeRedirect() async throws {
+        let other = try await OriginServer.start { _ in OriginResponse(bytes) }
+        let target = other.url("/anna").absoluteString
+        let server = try await OriginServer.start { request in
+            request.header("Authorization") == nil
+                ? OriginResponse(status: 401, headers: ["WWW-Authenticate": "Bearer"]) : .redirect(to: target)
+        }
+        let downloader = ImageDownloader(.init(credentials: { _ in .bearer(token: "anna") }))
+        let loaded = try await downloader.load(LoadRequest(url: server.url("/a")))
+        #expect(loaded.sentFields["authorization"] == "Bearer anna")
         #expect(other.requests.first?.header("Authorization") == nil)
     }
 

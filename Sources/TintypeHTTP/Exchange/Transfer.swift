@@ -55,6 +55,8 @@ struct Transfer: Sendable {
             maximumPerOrigin: context.configuration.maximumRedirectsPerOrigin,
             schemes: context.configuration.schemes)
         var challenges = 0
+        /// The fields that were sent to the first URL otherwise than the caches know.
+        var firstFields: [String: String] = [:]
         while true {
             // The request itself stays without the fields that belong to a single URL, so that no redirect takes them elsewhere.
             let response = try await sender.send(
@@ -68,7 +70,7 @@ struct Transfer: Sendable {
                 request = answer
                 continue
             }
-            let redirected = request.url
+            let (redirected, isFirst) = (request.url, redirects.chain.isEmpty)
             let next = try redirects.next(
                 after: request, status: Int(head.status.code), location: head.headers.first(name: "Location"),
                 mayRepeat: !newCookies.isEmpty)
@@ -83,14 +85,16 @@ struct Transfer: Sendable {
                 }
                 var loaded = try await receive(response, to: request, resumption)
                 loaded.isRedirected = !redirects.chain.isEmpty
-                // What isn't sent to another origin follows from the redirect, and so the program's request selects the answer.
+                // What isn't sent to another origin follows from the redirect, and so what was sent to the first selects the answer.
                 if redirects.hasLeftOrigin {
-                    loaded.sentFields = loaded.sentFields.filter { name, value in
+                    let there = loaded.sentFields.filter { name, value in
                         !value.isEmpty || LoadRequest.harmlessFields.contains(name)
                     }
+                    loaded.sentFields = firstFields.merging(there) { $1 }
                 }
                 return loaded
             }
+            if isFirst { firstFields = unknownFields(response.fields) }
             await drain(response)
             context.record.update { $0.redirects += 1 }
             request = next

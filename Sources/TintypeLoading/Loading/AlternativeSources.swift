@@ -63,9 +63,16 @@ private struct AlternativeSources: ImageLoading {
         var others: [ImageError] = []
         for url in alternatives(request.url) where url != request.url {
             do throws(ImageError) {
-                var loaded = try await loader.load(request.toAlternative(url))
+                let alternative = request.toAlternative(url)
+                var loaded = try await loader.load(alternative)
                 // Later, the first source is asked whether they are current.
                 loaded.validators = nil
+                // The caches know the fields of the request's URL alone, and not with whose credentials a mirror was asked.
+                let known = HTTPFields(loader.requestHeaders(request.headers, for: request.url))
+                let added = HTTPFields(loader.requestHeaders(alternative.headers, for: url)).byLowercaseName
+                for (name, value) in added where known[name] != value && !LoadRequest.harmlessFields.contains(name) {
+                    loaded.sentFields[name] = loaded.sentFields[name] ?? value
+                }
                 return loaded
             } catch {
                 if error.isCancellation { throw error }

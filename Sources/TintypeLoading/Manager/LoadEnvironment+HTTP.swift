@@ -15,7 +15,8 @@ extension LoadEnvironment {
     /// Returns true if a cached image fits the request: its credentials, and its values of the fields in `Vary`.
     func accepts(_ response: StoredResponse?, for request: ImageRequest) -> Bool {
         guard let response,
-            !response.isForPlainRequests || !request.headers.isEmpty || loaders.addsRequestHeaders
+            !response.isForPlainRequests || !request.headers.isEmpty || request.url.hasCredentials
+                || loaders.addsRequestHeaders
         else { return true }
         return response.isSelected(by: selectingFields(of: request))
     }

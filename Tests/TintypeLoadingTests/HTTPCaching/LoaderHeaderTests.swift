@@ -27,6 +27,18 @@ private final class LoaderWithUser: ImageLoading {
     }
 }
 
+/// A loader that knows the authorization of URLs with a user, and finds images at those alone.
+private struct LoaderOfUsers: ImageLoading {
+    func canLoad(_ url: URL) -> Bool { true }
+    func load(_ request: LoadRequest) async throws(ImageError) -> LoadedData {
+        guard request.url.hasCredentials else { throw ImageError(.badStatus, stage: .load, reason: "no") }
+        return .dot(request.url.absoluteString)
+    }
+    func requestHeaders(_ headers: [String: String], for url: URL) -> [String: String] {
+        url.hasCredentials ? headers.merging(["Authorization": url.user() ?? ""]) { own, _ in own } : headers
+    }
+}
+
 @Suite("Header fields that a loader adds", .timeLimited)
 struct LoaderHeaderTests {
     private let url = URL(string: "test:a")!
@@ -121,5 +133,29 @@ struct LoaderHeaderTests {
         #expect(list.requestHeaders(["X": "1"], for: URL(filePath: "/a")) == ["X": "1"])
         #expect(list.cookies(for: url) == "id=1" && list.cookies(for: URL(filePath: "/a")) == nil)
         #expect(list.requestHeaders(["X": "1"], for: URL(string: "none:a")!) == ["X": "1"])
+    }
+    @Test("An image of a mirror that is asked with credentials isn't for everybody", .capability("HTC-04"))
+    func signedMirror() async throws {
+        let loader = LoaderOfUsers().withAlternatives { _ in [URL(string: "https://anna:1@mirror.example/a")!] }
+        let loaded = try await loader.load(LoadRequest(url: URL(string: "https://example.org/a")!))
+        #expect(loaded.sentFields == ["authorization": "anna"])
+    }
+
+    @Test("A URL with a user doesn't find the image that everybody gets under the same key", .capability("HTC-04"))
+    func userOfURL() async throws {
+        let manager = ImageManager(
+            cache: DictionaryCache(), loader: LoaderOfUsers(), coders: ImageCoders([DotCoder()]))
+        func request(_ url: String) -> ImageRequest {
+            var request = ImageRequest(URL(string: url)!)
+            request.cache.key = "a"
+            return request
+        }
+        try await manager.store(solidImage(3, 3), for: request("https://example.org/a"))
+        #expect(manager.memoryImage(for: request("https://example.org/a")) != nil)
+        let environment = manager.environment
+        let response = StoredResponse(
+            statusCode: 200, headers: [:], request: SelectingFields([:]), requestTime: Date(), responseTime: Date())
+        #expect(environment.accepts(response, for: request("https://example.org/a")))
+        #expect(!environment.accepts(response, for: request("https://anna:1@example.org/a")))
     }
 }
