@@ -52,7 +52,7 @@ final class AVIFFrameDecoder: AnimationFrames {
         guard next < info.frameCount else { return nil }
         try context.checkCancellation()
         let image: UnsafeMutablePointer<avifImage>?
-        do throws(ImageError) { image = try reader.image(at: next) } catch {
+        do throws(ImageError) { image = try reader.image(at: next, context) } catch {
             guard error.isDamage, next > 0, properties.decodeOptions.allowsPartialImage else { throw error }
             isPartial = true
             // The frames of a sequence before the frame that is cut are whole.

@@ -14,6 +14,8 @@ final class AVIFReader {
     /// The part of each frame that is shown, before rotation and mirroring.
     let crop: avifCropRect
     private let decoder: UnsafeMutablePointer<avifDecoder>
+    /// False once decoding from the first frame on has failed, too: then a wrong list of keyframes isn't the reason.
+    private var mayStartAgain = true
     /// The size of a frame before it is cropped.
     let storedSize: PixelSize
     /// libavif keeps referring to the bytes, so they are copied: compressed, they are small.
@@ -200,9 +202,9 @@ final class AVIFReader {
     // MARK: Pixels
 
     /// Decodes a frame, and gives its planes; `nil` after the last frame.
-    func image(at index: Int) throws(ImageError) -> UnsafeMutablePointer<avifImage>? {
+    func image(at index: Int, _ context: ProcessingContext) throws(ImageError) -> UnsafeMutablePointer<avifImage>? {
         guard index < info.frameCount else { return nil }
-        let result = decode(index)
+        let result = try decode(index, context)
         if result == AVIF_RESULT_NO_IMAGES_REMAINING { return nil }
         try Self.check(result, decoder, isTruncated: isTruncated)
         guard let image = decoder.pointee.image else { return nil }
@@ -213,19 +215,23 @@ final class AVIFReader {
     }
 
     /// Decodes a frame: the next directly, another from the nearest earlier keyframe. A keyframe may be listed that needs others: if
-    /// decoding fails that starts with one, it starts again with the first frame.
-    private func decode(_ index: Int) -> avifResult {
+    /// decoding fails that starts with one, it starts again with the first frame, until that fails too.
+    private func decode(_ index: Int, _ context: ProcessingContext) throws(ImageError) -> avifResult {
         let next = Int(decoder.pointee.imageIndex) + 1
         let keyframe = Int(avifDecoderNearestKeyframe(decoder, UInt32(index)))
         let result = avifDecoderNthImage(decoder, UInt32(index))
         let isDamaged = result == AVIF_RESULT_DECODE_COLOR_FAILED || result == AVIF_RESULT_DECODE_ALPHA_FAILED
-        guard isDamaged, keyframe > 0, keyframe > next || index < next else { return result }
+        guard isDamaged, mayStartAgain, keyframe > 0, keyframe > next || index < next else { return result }
+        mayStartAgain = false
         // To the next frame, libavif never jumps.
         for frame in 0..<index {
+            try context.checkCancellation()
             let result = avifDecoderNthImage(decoder, UInt32(frame))
             guard result == AVIF_RESULT_OK else { return result }
         }
-        return avifDecoderNthImage(decoder, UInt32(index))
+        let again = avifDecoderNthImage(decoder, UInt32(index))
+        mayStartAgain = again == AVIF_RESULT_OK
+        return again
     }
 
     /// Returns the number of frames that are decoded to reach a frame from elsewhere in the sequence.

@@ -57,7 +57,7 @@ final class CodedPicture {
             AVIFSingleImage(size: item.size, configuration: configuration, data: bytes).file
         }
         let reader = try AVIFReader(file, limits: context.limits, decoder: .automatic)
-        guard let image = try reader.image(at: 0) else { throw .corrupt("the HEIF file has no AV1 image") }
+        guard let image = try reader.image(at: 0, context) else { throw .corrupt("the HEIF file has no AV1 image") }
         return CodedPicture(
             planes: try PlanarPicture(avif: image.pointee), coding: reader.coding, owner: reader)
         #else

@@ -34,8 +34,10 @@ extension ImageCoders {
     /// animation can't.
     func arrivingCoder(for data: Data, hint: ImageFormat?) -> (any ArrivingAnimationCoder)? {
         // A decoder of another format, which a wrong hint would choose, fails at every frame.
-        let format = Self.formats(of: data, hint: hint)[0]
-        return coders.last { $0 is any AnimatedImageCoder && $0.canDecode(data, format: format) }
-            as? any ArrivingAnimationCoder
+        for format in Self.formats(of: data, hint: hint) {
+            let coder = coders.last { $0 is any AnimatedImageCoder && $0.canDecode(data, format: format) }
+            if let coder { return coder as? any ArrivingAnimationCoder }
+        }
+        return nil
     }
 }

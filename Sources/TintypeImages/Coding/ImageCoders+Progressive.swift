@@ -53,7 +53,9 @@ private final class ChoosingDecoder: ProgressiveDecoder {
     private func take(_ append: (any ProgressiveDecoder) throws(ImageError) -> Void) throws(ImageError) {
         guard examined < ImageFormat.sniffedBytes else { return try attempt(append) }
         examined = data.count
-        let likeliest = ImageCoders.formats(of: data, hint: options.formatHint)[0]
+        let formats = ImageCoders.formats(of: data, hint: options.formatHint)
+        let likeliest =
+            formats.first { format in coders.coders.contains { $0.canDecode(data, format: format) } } ?? formats[0]
         if hasChosen, format == likeliest { return try attempt(append) }
         // Formats that the core doesn't know are recognized by their coders.
         let coder = coders.coders.last { $0.canDecode(data, format: likeliest) }

@@ -9,8 +9,7 @@ package enum FrameTiming {
     /// this function.
     package static func played(_ stated: Duration) -> Duration { stated < .milliseconds(11) ? standard : stated }
 
-    /// Returns the duration of a frame of an animation: the standard duration for a frame that has none, as if it were
-    /// written and read.
+    /// Returns the duration of a frame of an animation: the standard duration for a frame that has none.
     static func shown(_ duration: Duration) -> Duration { duration > .zero ? limited(duration) : standard }
 
     /// Returns a duration limited to 0 to a day: sums of absurd durations would not be in range, and no format has negative ones.

@@ -188,7 +188,9 @@ public struct Image: Sendable {
     /// thumbnail only if it was made of one: a part of the full image isn't.
     public var isThumbnail: Bool {
         guard let source = sourceSize, size.isSmaller(than: source) else { return false }
-        return decodeOptions.maximumBytes != nil || decodeOptions.outputSize(for: source).isSmaller(than: source)
+        // The limit of an animation's bytes holds for all of its frames.
+        if decodeOptions.maximumBytes != nil, !isTransformed { return true }
+        return decodeOptions.outputSize(for: source, bytesPerPixel: pixels.format.bytesPerPixel).isSmaller(than: source)
     }
 
     /// The duration of a pass through the frames; zero for a still image.

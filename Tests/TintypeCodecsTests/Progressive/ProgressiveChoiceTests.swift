@@ -28,7 +28,8 @@ struct ProgressiveChoiceTests {
 
     @Test(
         "Neither a wrong hint nor a coder of any bytes costs previews, though the signature comes byte by byte",
-        .capability("CTX-13", "COD-15", "3.15"), arguments: Sample.allCases, [ImageFormat.jpeg, .png, .heic, .raw])
+        .capability("CTX-13", "COD-15", "3.15"), arguments: Sample.allCases,
+        [ImageFormat.jpeg, .png, .heic, .raw, ImageFormat(rawValue: "sticker")])
     func wrongHints(sample: Sample, hint: ImageFormat) throws {
         let data = try sample.data()
         func previews(_ coders: ImageCoders, _ hint: ImageFormat?, beginning: Int) throws -> [PixelBuffer] {

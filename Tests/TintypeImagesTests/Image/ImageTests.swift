@@ -91,6 +91,10 @@ struct ImageTests {
             #expect(part.isTransformed && part.sourceSize == full.sourceSize)
             #expect(try !part.isThumbnail && !full.resized(to: PixelSize(width: 10, height: 5)).isThumbnail)
         }
+        // A limit that the image is within makes no thumbnail of it.
+        let limited = try image(PixelSize(width: 40, height: 20), box: nil)
+            .with { $0.decodeOptions.maximumBytes = .megabytes(60) }
+        #expect(try !limited.transformed(crop).isThumbnail)
         let small = try image(PixelSize(width: 10, height: 5), box: PixelSize(width: 10, height: 10))
         #expect(try small.isThumbnail && small.transformed(crop).isThumbnail)
     }
