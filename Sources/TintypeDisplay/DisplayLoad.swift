@@ -2,7 +2,7 @@ internal import FoundationEssentials
 
 /// A load for a slot of a display.
 ///
-/// It ends exactly once: the image, an error, or ``ImageError/Code/cancelled`` if it was canceled or replaced.
+/// It ends exactly once: the image, an error, or ``ImageError/Code/cancelled`` if it was canceled or replaced before its image was shown.
 @MainActor public final class DisplayLoad {
     /// The request; `nil` if there was none.
     public let request: ImageRequest?
@@ -277,11 +277,11 @@ internal import FoundationEssentials
     private func showPreview(_ image: Image) {
         // The animation grows by itself.
         guard playing == nil || playing !== image.animation else { return }
+        dropPlaceholder()
         if image.isPartial, let shown = binding?.shown(in: slot), !shown.isPart {
             // A whole image of the same source, however small, is better than a part.
             if settings.options.contains(.keepCurrentImage) || shown.key?.source == key?.source { return }
         }
-        dropPlaceholder()
         show(image, as: .preview, ShownImage(key: key, isPart: image.isPartial))
     }
 

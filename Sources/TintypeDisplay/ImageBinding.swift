@@ -107,15 +107,15 @@
     /// Loads the images of all slots again whose display wants them otherwise now, for example at another size. Meanwhile, and if that fails, the slots
     /// keep what they show, and their phase.
     ///
-    /// A load that is under way goes on with the new wishes. A load that has ended isn't reported again, and a load that failed or was
-    /// canceled isn't repeated.
+    /// A load that is under way goes on with the new wishes. A load that has ended isn't reported again. A load that failed or was
+    /// canceled isn't repeated; after a reload that failed, the next one tries again.
     public func reload() {
         for (slot, state) in slots {
             // What an earlier slot's display does may have replaced it.
             guard let load = state.load, let request = load.request, load.isOutdated, isCurrent(load) else { continue }
             if load.end == nil {
                 load.restart()
-            } else if case .success = load.end {
+            } else if case .success = load.end, !load.leavesShowingToProgram {
                 _ = setImage(request, in: slot, settings: load.settings, attempt: .reload)
             }
         }

@@ -68,7 +68,7 @@ internal import TintypeDisplay
         onChange: @escaping @Sendable () -> Void
     ) {
         // The program may play an animation in place of the image.
-        if image?.animation !== animation { (image, scale) = (nil, 1) }
+        if image?.animation !== animation { (image, scale) = (nil, animation.poster.scale) }
         guard player?.image !== animation else { return }
         releasePlayer()
         if texture == nil { texture = ScaledTexture(animation.poster.pixels, scale: scale) }

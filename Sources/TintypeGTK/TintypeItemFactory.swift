@@ -55,6 +55,8 @@ public import TintypeDisplay
             guard let item, let (picture, widget) = Self.parts(item) else { return }
             unbind?(picture, widget)
             picture.imageBinding.prepareForReuse()
+            // Without the images that the program asked for when it was told of the ends.
+            picture.imageBinding.prepareForReuse()
         }
         GObjects.connectArgument(factory, "teardown") { item in
             guard let item else { return }

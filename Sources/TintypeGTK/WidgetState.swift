@@ -72,7 +72,11 @@ internal import TintypeDisplay
         GObjects.connect(widget, "destroy") { [weak self] in self?.detach() }
         GObjects.connectArgument(widget, "notify::scale-factor") { [weak self] _ in self?.imageBinding.reload() }
         // Later, when a widget that moves has its new window, and a widget that goes away is gone.
-        let rootNotifier = MainActorNotifier { [weak self] in self?.updateSuspension() }
+        let rootNotifier = MainActorNotifier { [weak self] in
+            guard let self else { return }
+            if !hasWindow { isAwaitingPlace = false }
+            updateSuspension()
+        }
         GObjects.connectArgument(widget, "notify::root") { [weak self] _ in
             if self?.hasWindow == false { rootNotifier.notify() }
         }

@@ -120,7 +120,7 @@ struct DisplaySnippets {
             let loading = Task {
                 let animation = try await AnimatedImage(urls: urls, durations: [.milliseconds(100)], manager: manager)
                 try Task.checkCancellation()
-                picture.show(DisplayedImage(animation.poster), in: .image)
+                picture.show(DisplayedImage(Image(animation)), in: .image)
                 picture.play(animation, in: .image)
             }
             // snippet.end

@@ -128,16 +128,19 @@ struct DisplaySlotTests {
         .capability("VEW-11", "3.2"))
     func wholeImage() async throws {
         let data = Data("GROW0123456789abcdef".utf8)
-        for (shown, side, options) in [
-            (url, 4, .keepCurrentImage), (other, 4, .keepCurrentImage), (url, 8, []),
-        ] as [(URL, Int, DisplayOptions)] {
+        for (shown, side, options, delay) in [
+            (url, 4, .keepCurrentImage, .zero), (other, 4, .keepCurrentImage, .zero), (url, 8, [], .zero),
+            (url, 4, [], .milliseconds(100)),
+        ] as [(URL, Int, DisplayOptions, Duration)] {
             var configuration = ImageManager.Configuration()
             configuration.previewInterval = .zero
             let loader = GatedLoader()
             let manager = ImageManager(
                 cache: DictionaryCache(), loader: loader, coders: ImageCoders([GrowingCoder()]),
                 configuration: configuration)
-            let display = RecordingDisplay(manager)
+            let clock = ManualClock()
+            let display = RecordingDisplay(manager, clock: clock)
+            display.imageBinding.placeholderDelay = delay
             var first = ImageRequest(shown, thumbnailSize: side < 8 ? PixelSize(width: side, height: side) : nil)
             first.cache.store = .memory
             try await manager.store(.square(side), for: first)
@@ -149,8 +152,12 @@ struct DisplaySlotTests {
                 if case .preview = event { previews.update { $0 += 1 } }
             }
             await loader.arrival(of: 1)
+            if delay > .zero { try await clock.waitForSleepers(1) }
             loader.calls[0].request.receive(LoadProgress(chunk: data[0..<8], receivedBytes: 8, expectedBytes: 20))
             try await previews.wait { $0 > 0 }
+            // The placeholder doesn't follow the part that wasn't shown.
+            clock.advance(by: delay)
+            for _ in 0..<20 { await Task.yield() }
             #expect(display.log == ["image \(side)x\(side)"])
             loader.answer(0, with: .success(LoadedData(data: data, url: url)))
             _ = try await load.result.get()
