@@ -154,6 +154,21 @@ public final class ImageCache: Sendable {
         }
     }
 
+    /// Reads an entry from disk, once a budget has room for its bytes.
+    package func entry(
+        forKey key: ImageKey, priority: WorkPriority, within budget: DecodeBudget
+    ) async throws(ImageError) -> DiskCacheEntry? {
+        guard let files = disk as? DiskCache else {
+            guard let disk else { return nil }
+            // A cache of the program's own, or on another machine, may wait for anything, even for other reads. It has no turn among them.
+            try await budget.waitForRoom(priority: priority)
+            return await disk.entry(forKey: key, priority: priority)
+        }
+        return try await budget.whenRoom(priority: priority, on: files.reads) {
+            await files.entry(forKey: key, priority: priority)
+        }
+    }
+
     /// Stores a decoded image in memory, unless its source was removed since the load began. A removal can't come between the check and the
     /// store.
     package func storeInMemory(_ image: Image, forKey key: ImageKey, since count: RemovalCount? = nil) {

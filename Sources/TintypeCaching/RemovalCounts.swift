@@ -72,8 +72,9 @@ package struct RemovalCount: Hashable, Sendable {
 /// Counts the removals from a cache, of each source and of everything.
 ///
 /// A removal counts at its start and at its end. A load that starts between the two may still find the removed entry, and stores nothing.
-/// Many sources share a counter: once in a while, the removal or the newer bytes of one keep a load of another from storing its image, and
-/// if that load replaces an older image, neither is cached.
+/// Many sources share a counter, so that a cache takes 0.2 MB of memory for them: once in a while, the removal or the newer bytes of one keep a
+/// load of another from storing its image. If that load replaces an older image, neither is cached, or, if the program stored the other's
+/// image, the older one stays.
 final class RemovalCounts: Sendable {
     /// The first one is for removals of everything.
     private let counts = Lock([RemovalCount](repeating: RemovalCount(), count: 4_096))

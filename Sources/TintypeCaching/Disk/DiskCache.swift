@@ -24,7 +24,7 @@ internal import Logging
 /// ```
 public final class DiskCache: DiskCaching {
     let store: DiskStore
-    package let reads: WorkQueue
+    let reads: WorkQueue
     /// The threads that change files.
     private let writes = WorkQueue(label: "disk cache writes", width: 4)
     /// One thread for walks through the directory, which take longer than anything else.

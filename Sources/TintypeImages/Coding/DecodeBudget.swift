@@ -158,8 +158,8 @@ public final class DecodeBudget: Sendable {
         try await waitForRoom(priority) { $0.requestDownload(priority: priority.value) }
     }
 
-    /// Reads bytes once the bodies that wait for their decode leave room. A few reads run at once, twice as many as the queue has threads: so
-    /// no thread waits for a task.
+    /// Reads bytes once the bodies that wait for their decode leave room. A few reads of a queue run at once, twice as many as it has threads:
+    /// so no thread waits for a task.
     /// - Parameters:
     ///   - priority: The priority of the read.
     ///   - queue: The queue that reads.
@@ -169,9 +169,12 @@ public final class DecodeBudget: Sendable {
         priority: WorkPriority, on queue: WorkQueue, _ read: () async throws(ImageError) -> Value
     ) async throws(ImageError) -> Value {
         let measured = StageStopwatch.beginWait()
-        try await waitForRoom(priority) { $0.requestRead(most: 2 * queue.width, priority: priority.value) }
+        let id = ObjectIdentifier(queue)
+        try await waitForRoom(priority) {
+            $0.requestRead(on: id, most: 2 * queue.width, priority: priority.value)
+        }
         measured?.end()
-        defer { admitTransfers { $0.endRead() } }
+        defer { admitTransfers { $0.endRead(on: id) } }
         return try await read()
     }
 

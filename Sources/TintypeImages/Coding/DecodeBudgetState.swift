@@ -26,12 +26,19 @@ struct DecodeBudgetState {
     private var waiters: PriorityQueue<Int>
     /// The downloads that have a slot, and wait for room before they start.
     private var downloads: PriorityQueue<Void>
-    /// The reads that wait for room, each with the number of reads that may run at once.
-    private var reads: PriorityQueue<Int>
-    private(set) var runningReads = 0
+    /// The reads of each queue: none waits for the reads of another, which may be of a disk that hangs.
+    private var reads: [ObjectIdentifier: Reads] = [:]
     /// The tickets of downloads and reads are different.
     private var lastTransfer = 0
     private let newestFirst: Bool
+
+    private struct Reads {
+        /// Those that wait for room.
+        var waiting: PriorityQueue<Void>
+        var running = 0
+        /// The number of those that may run at once.
+        var most = 1
+    }
 
     /// The largest value of a limit or request, so that sums cannot overflow.
     static let most = 1 << 60
@@ -41,7 +48,6 @@ struct DecodeBudgetState {
         self.newestFirst = newestFirst
         waiters = PriorityQueue(newestFirst: newestFirst)
         downloads = PriorityQueue(newestFirst: newestFirst)
-        reads = PriorityQueue(newestFirst: newestFirst)
     }
 
     var waiting: Int { waiters.count }
@@ -96,7 +102,8 @@ struct DecodeBudgetState {
     /// The bodies that may wait for their decode: half of the budget, because otherwise a single decode would run beside them.
     private var bodyLimit: Int { limit - limit / 2 }
 
-    var waitingTransfers: Int { downloads.count + reads.count }
+    var waitingTransfers: Int { reads.values.reduce(downloads.count) { $0 + $1.waiting.count } }
+    var runningReads: Int { reads.values.reduce(0) { $0 + $1.running } }
 
     /// Lets a body take room from transfers, from its arrival to the end of its decode.
     ///
@@ -116,38 +123,52 @@ struct DecodeBudgetState {
     /// Asks for room for bytes that are about to be read.
     ///
     /// Bytes take room when their load has them. Until then, the number of reads bounds them. A read waits for no transfer, so its turn ends.
-    /// - Parameter most: The number of reads that may run at once, at least 1.
-    mutating func requestRead(most: Int, priority: ImagePriority) -> Answer {
-        if reads.isEmpty, mayRead(most) {
-            runningReads += 1
+    /// - Parameters:
+    ///   - queue: The queue that reads.
+    ///   - most: The number of its reads that may run at once, at least 1.
+    mutating func requestRead(on queue: ObjectIdentifier, most: Int, priority: ImagePriority) -> Answer {
+        var own = reads[queue] ?? Reads(waiting: PriorityQueue(newestFirst: newestFirst))
+        defer { reads[queue] = own }
+        own.most = most
+        if own.waiting.isEmpty, mayRead(own) {
+            own.running += 1
             return .granted
         }
         lastTransfer += 1
-        reads.add(most, priority: priority, as: lastTransfer)
+        own.waiting.add((), priority: priority, as: lastTransfer)
         return .wait(lastTransfer)
     }
 
-    mutating func endRead() { runningReads -= 1 }
+    mutating func endRead(on queue: ObjectIdentifier) {
+        reads[queue]?.running -= 1
+        // A program may make any number of queues.
+        if reads.count > 8, let own = reads[queue], own.running == 0, own.waiting.isEmpty { reads[queue] = nil }
+    }
 
-    private func mayRead(_ most: Int) -> Bool { undecodedBytes < bodyLimit && runningReads < most }
+    private func mayRead(_ reads: Reads) -> Bool { undecodedBytes < bodyLimit && reads.running < reads.most }
 
     /// Removes a waiting transfer.
     /// - Returns: false if it has already been admitted.
-    mutating func leaveTransfer(_ id: Int) -> Bool { downloads.remove(id) != nil || reads.remove(id) != nil }
+    mutating func leaveTransfer(_ id: Int) -> Bool {
+        if downloads.remove(id) != nil { return true }
+        for queue in reads.keys where reads[queue]?.waiting.remove(id) != nil { return true }
+        return false
+    }
 
     mutating func moveTransfer(_ id: Int, to priority: ImagePriority) {
         downloads.move(id, to: priority)
-        reads.move(id, to: priority)
+        for queue in reads.keys { reads[queue]?.waiting.move(id, to: priority) }
     }
 
     /// Returns the transfers that no longer wait, in order.
     mutating func admitTransfers() -> [Int] {
         var admitted: [Int] = []
         while undecodedBytes < bodyLimit, let (id, _) = downloads.popFirst() { admitted.append(id) }
-        while let (id, most, _) = reads.first(), mayRead(most) {
-            _ = reads.popFirst()
-            runningReads += 1
-            admitted.append(id)
+        for queue in reads.keys {
+            while let own = reads[queue], mayRead(own), let (id, _) = reads[queue]?.waiting.popFirst() {
+                reads[queue]?.running += 1
+                admitted.append(id)
+            }
         }
         return admitted
     }

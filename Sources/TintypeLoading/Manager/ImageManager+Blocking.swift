@@ -4,8 +4,8 @@ internal import FoundationEssentials
 extension ImageManager {
     /// Loads an image while the calling thread waits. An image in memory is returned at once.
     ///
-    /// With ``CachePolicy/cacheOnly`` the wait is no longer than the disk takes, so that a view has its image with its first frame. No work
-    /// waits for the main thread, so it may wait too, outside of tasks.
+    /// With ``CachePolicy/cacheOnly`` the wait is as long as the disk takes, or until other loads leave memory, so that a view has its image
+    /// with its first frame. No work waits for the main thread, so it may wait too, outside of tasks.
     /// - Parameter request: the request.
     /// - Throws: ``ImageError``, as ``load(_:)-(ImageRequest)`` does. An image that isn't in memory is an error,
     ///   ``ImageError/Code/invalidRequest``, on threads that the load itself needs: in every Swift task, and in coders, transformers, and

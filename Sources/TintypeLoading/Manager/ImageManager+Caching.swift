@@ -75,6 +75,8 @@ extension ImageManager {
         try environment.check(request)
         let key = environment.key(for: request)
         let caches = environment.hasOwnOriginals ? [environment.cache, environment.originals] : [environment.cache]
+        // What the program stores is there, whatever failed before.
+        environment.shared.failures.withLock { $0.removeAll(source: key.source) }
         // Loads under way, and those that start before the end, don't store what is replaced.
         for cache in caches { await cache.beginReplacement(ofSource: key.source) }
         defer { for cache in caches { cache.endReplacement(ofSource: key.source) } }
@@ -97,7 +99,7 @@ extension ImageManager {
             environment.cachesOnDisk, isOriginal || request.cache.storesVariant
         else { return }
         let isAsItCame = isOriginal && request.cache.encoding == EncodeOptions()
-        let data = data ?? (isAsItCame ? environment.bytes(ofUnchanged: image) : nil)
+        let data = data ?? (isAsItCame ? image.bytesOfUnchangedAnimation(among: environment.coders) : nil)
         // In a task of its own: if a cancellation ended it, the disk would keep the image that memory has lost.
         let encoding = Task.immediate {
             await Result { () async throws(ImageError) in

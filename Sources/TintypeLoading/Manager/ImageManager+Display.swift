@@ -23,7 +23,7 @@ extension ImageManager {
         return .task(ImageTask(request, environment), key, outdated: outdated)
     }
 
-    /// Returns true if a load for a display would fail without asking the source, because the source failed a short while ago.
+    /// Returns true if the source failed a short while ago, so that a load for a display would fail unless the disk has the image meanwhile.
     package func remembersFailure(of request: ImageRequest) -> Bool {
         let (request, environment) = preparedForDisplay(request)
         let key = environment.key(for: request)

@@ -71,18 +71,6 @@ extension LoadEnvironment {
             imageProperties: StoredImageProperties(image.properties).encoded)
     }
 
-    /// The bytes that an animation was decoded from, which have all of its colors; `nil` unless decoding them again gives the same image.
-    func bytes(ofUnchanged image: Image) -> Data? {
-        guard let animation = image.animation, !animation.data.isEmpty, !image.isPartial, !image.isTransformed,
-            coders.decodableFormats.contains(animation.info.format)
-        else { return nil }
-        let info = animation.info
-        let isUnchanged =
-            image.size == info.displaySize && image.loopCount == info.loopCount ?? 0 && image.format == info.format
-            && image.metadata == info.metadata
-        return isUnchanged ? animation.data : nil
-    }
-
     /// Encodes an image on the processing queue, and reads the header of the result.
     func encoded(
         _ image: Image, of url: URL, as format: ImageFormat, options: EncodeOptions

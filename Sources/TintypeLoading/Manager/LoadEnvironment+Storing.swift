@@ -112,7 +112,13 @@ extension LoadEnvironment {
             release()
             write.fulfill(failure)
         }
-        if isOverLimit { _ = await write.value }
+        if isOverLimit {
+            // No transfer brings more meanwhile. A cache of the program's own may wait for one.
+            let room = cache.disk is DiskCache ? bytes : 0
+            configuration.budget.takeRoom(room)
+            defer { configuration.budget.returnRoom(room) }
+            _ = await write.value
+        }
         return write
     }
 

@@ -107,24 +107,9 @@ extension LoadEnvironment {
         let read = try? await observe(.disk, of: trace) { entry in
             ["bytes": "\(entry?.data.count ?? 0)", "hit": "\(entry != nil)"]
         } _: { () throws(ImageError) in
-            try await diskEntry(for: key, in: cache, priority: priority)
+            try await cache.entry(forKey: key, priority: priority, within: configuration.budget)
         }
         return read.map { ($0.value, $0.time) } ?? (nil, .zero)
-    }
-
-    private func diskEntry(
-        for key: ImageKey, in cache: ImageCache, priority: WorkPriority
-    ) async throws(ImageError) -> DiskCacheEntry? {
-        guard let disk = cache.disk else { return nil }
-        let budget = configuration.budget
-        guard let files = disk as? DiskCache else {
-            // A cache of the program's own, or on another machine, may wait for anything, even for other reads. It has no turn among them.
-            try await budget.waitForRoom(priority: priority)
-            return await disk.entry(forKey: key, priority: priority)
-        }
-        return try await budget.whenRoom(priority: priority, on: files.reads) {
-            await files.entry(forKey: key, priority: priority)
-        }
     }
 
     /// Counts a transfer that has ended.

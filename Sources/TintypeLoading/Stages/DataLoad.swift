@@ -63,7 +63,8 @@ struct DataLoad: Sendable {
             environment.mayStore(output.bytes.entry.response, for: request)
         else { return }
         let write = await environment.storeOriginal(
-            output.bytes, of: nil, isWhole: false, for: request, fetch: key.fetch, lifetime: wishes.lifetime,
+            output.bytes, of: nil, isWhole: false, for: request, fetch: output.bytes.fetch ?? key.fetch,
+            lifetime: wishes.lifetime,
             trace: trace)
         output.stores.add(write)
     }

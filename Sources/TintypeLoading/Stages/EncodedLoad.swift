@@ -119,7 +119,8 @@ struct EncodedLoad: Sendable {
             made.bytes != nil || !environment.isFile(request.url)
         else { return }
         let write = await environment.write(
-            key.image, to: environment.cache, since: (made.bytes?.removals ?? key.fetch.removals).images, of: key.fetch,
+            key.image, to: environment.cache, since: (made.bytes?.removals ?? key.fetch.removals).images,
+            of: made.bytes?.fetch ?? key.fetch,
             bytes: output.entry.data.count, lifetime: wishes.lifetime, load.trace
         ) { () throws(ImageError) in output.entry }
         output.stores.add(write)

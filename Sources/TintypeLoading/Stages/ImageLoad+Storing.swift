@@ -31,7 +31,7 @@ extension ImageLoad {
         if wishes.layers.contains(.originalOnDisk), let bytes = output.bytes, bytes.needsStoring {
             let write = await environment.storeOriginal(
                 bytes, of: request.transformer == nil ? output.image : nil, isWhole: key.image.variant.isOriginal,
-                for: request, fetch: key.fetch, lifetime: wishes.lifetime, trace: trace)
+                for: request, fetch: bytes.fetch ?? key.fetch, lifetime: wishes.lifetime, trace: trace)
             output.stores.add(write)
         }
         // Nobody knows from which contents of a file an image in memory was made.
@@ -39,7 +39,8 @@ extension ImageLoad {
             output.bytes != nil || !environment.isFile(request.url)
         {
             let write = await environment.write(
-                key.image, to: cache, since: removals.images, of: key.fetch, bytes: output.image.memoryCost,
+                key.image, to: cache, since: removals.images, of: output.bytes?.fetch ?? key.fetch,
+                bytes: output.image.memoryCost,
                 lifetime: wishes.lifetime, trace
             ) { [self] () throws(ImageError) in
                 var entry = try await environment.variantEntry(output.image, for: request)

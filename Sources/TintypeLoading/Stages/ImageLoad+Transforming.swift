@@ -16,7 +16,10 @@ extension ImageLoad {
         var decoded = try await plainOutput(plain, job, showsUnchanged: plain.decode == full.decode)
         // An image that isn't transformed keeps its size.
         if plain.decode != full.decode, !isTransformed(decoded.image) {
+            let first = decoded
             decoded = try await plainOutput(full, job, showsUnchanged: true, since: decoded.bytes?.removals)
+            // This load asked for the bytes, whatever the second look at them says.
+            (decoded.source, decoded.freshness) = (first.source, first.freshness)
         }
         var output = (value: decoded.image, time: StageTime.zero)
         if isTransformed(decoded.image) {

@@ -39,7 +39,7 @@ extension ImageLoad {
         for variant in larger.sorted(by: { area($0) < area($1) }) {
             let key = ImageKey(source: source, variant: variant)
             if let (bytes, decoded) = try await self.variant(key, options(), job) {
-                return SourceLoad.Result(value: decoded, bytes: bytes, freshness: .cached)
+                return SourceLoad.Result(value: decoded, bytes: bytes, freshness: .cached, source: .disk)
             }
         }
         return nil

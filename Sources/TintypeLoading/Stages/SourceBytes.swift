@@ -16,12 +16,16 @@ final class SourceBytes: Sendable {
     let loaded: LoadedData?
     /// The bytes as the decode budget counts them.
     let reservation: BodyReservation
+    /// The fetch that keeps the bytes for others; `nil` for a variant.
+    let fetch: FetchKey?
     /// The memory of the bytes, or of the image of a loader that has none.
     private let size: Int
 
     private struct State {
         /// The removals when the bytes were asked for, or when they replaced others; `nil` for a variant.
         var removals: SourceRemovals?
+        /// The bytes that the caches have in place of these, until these are known to be an image.
+        var outdated: SourceBytes?
         var write: Promise<ImageError?>?
         var replacement: Promise<Void>?
         /// True from the end of the fetch until the first decode.
@@ -41,9 +45,10 @@ final class SourceBytes: Sendable {
     init(
         _ entry: DiskCacheEntry, source: ImageOrigin, number: Int = 0, isNotModified: Bool = false,
         isVariant: Bool = false, diskTime: StageTime = .zero, loadTime: StageTime = .zero, loaded: LoadedData? = nil,
-        removals: SourceRemovals? = nil, reservation: BodyReservation
+        fetch: FetchKey? = nil, outdated: SourceBytes? = nil, reservation: BodyReservation
     ) {
-        state = Lock(State(removals: removals))
+        state = Lock(State(removals: fetch?.removals, outdated: outdated))
+        self.fetch = fetch
         (self.entry, self.source, self.loaded, self.reservation) = (entry, source, loaded, reservation)
         (self.number, self.isNotModified, self.isVariant) = (number, isNotModified, isVariant)
         (self.diskTime, self.loadTime) = (diskTime, loadTime)
@@ -77,7 +82,10 @@ final class SourceBytes: Sendable {
     func decoding<Value>(_ decode: () async throws(ImageError) -> Value) async throws(ImageError) -> Value {
         changeRoom { ($0.awaitsDecode, $0.decodes) = (false, $0.decodes + 1) }
         defer { changeRoom { $0.decodes -= 1 } }
-        return try await decode()
+        let value = try await decode()
+        // They are released without the lock.
+        _ = state.withLock { $0.outdated.take() }
+        return value
     }
 
     private func changeRoom(_ change: (inout State) -> Void) {
@@ -91,6 +99,9 @@ final class SourceBytes: Sendable {
     }
 
     // MARK: Storing
+
+    /// The bytes that the caches have in place of these, which may be no image.
+    var outdated: SourceBytes? { state.withLock { $0.outdated } }
 
     /// Returns the write of these bytes to disk.
     /// - Returns: True for the first caller, which has to start it.

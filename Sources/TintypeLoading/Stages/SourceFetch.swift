@@ -9,8 +9,6 @@ struct FetchedBytes: Sendable {
     var isAnswer = false
     /// True if the source sent other bytes than those that were cached.
     var isNew = false
-    /// The bytes that the caches have, where the source sent others: those may be no image.
-    var outdated: SourceBytes?
     /// The moment when the fetch ended.
     let end = ContinuousClock.now
 }
@@ -55,8 +53,7 @@ final class SourceFetch: Sendable {
             let bytes = try await transfer(replacing: cached, job)
             return FetchedBytes(
                 bytes: bytes, freshness: bytes.isNotModified ? .notModified : cached == nil ? .fresh : .updated,
-                isAnswer: true, isNew: cached == nil ? policy.asksSource || key.isReload : !bytes.isNotModified,
-                outdated: bytes.isNotModified ? nil : cached)
+                isAnswer: true, isNew: cached == nil ? policy.asksSource || key.isReload : !bytes.isNotModified)
         } catch {
             // If the source fails, the cached bytes are the result.
             guard let cached, environment.mayUse(cached.entry.response, after: error, of: request) else { throw error }
@@ -73,7 +70,7 @@ final class SourceFetch: Sendable {
             for: key.original, in: environment.originals, of: trace, priority: priority)
         guard let entry, environment.accepts(entry.response, for: request) else { return nil }
         return SourceBytes(
-            entry, source: .disk, diskTime: time, removals: key.removals, reservation: environment.reservation())
+            entry, source: .disk, diskTime: time, fetch: key, reservation: environment.reservation())
     }
 
     // MARK: Loading
@@ -98,7 +95,7 @@ final class SourceFetch: Sendable {
             throw ImageError(
                 .invalidURL, stage: .request, reason: "no loader accepts URLs of the scheme “\(url.scheme ?? "")”")
         }
-        guard !key.retriesFailed else { return }
+        guard !key.retriesFailed, !request.retriesFailed else { return }
         let now = environment.configuration.now()
         let failure = environment.shared.failures.withLock { failures in
             failures.failure(of: key.failure(), at: now)
@@ -187,7 +184,7 @@ final class SourceFetch: Sendable {
             entry.validators = (entry.validators ?? CacheValidators()).renewed(by: loaded.validators)
             return SourceBytes(
                 entry, source: .disk, isNotModified: true, diskTime: cached.diskTime, loadTime: loadTime,
-                loaded: loaded, removals: key.removals, reservation: cached.reservation)
+                loaded: loaded, fetch: key, reservation: cached.reservation)
         }
         guard !loaded.data.isEmpty || loaded.image != nil else {
             throw ImageError(.emptyBody, stage: .load, reason: "the source sent no bytes")
@@ -201,7 +198,8 @@ final class SourceFetch: Sendable {
         if isSame { entry.extendedData = cached?.entry.extendedData }
         return SourceBytes(
             entry, source: .network, number: number, isNotModified: isSame, diskTime: cached?.diskTime ?? .zero,
-            loadTime: loadTime, loaded: loaded, removals: key.removals, reservation: reservation)
+            loadTime: loadTime, loaded: loaded, fetch: key, outdated: isSame ? nil : cached,
+            reservation: reservation)
     }
 }
 

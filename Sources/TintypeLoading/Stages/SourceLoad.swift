@@ -35,9 +35,8 @@ struct SourceLoad: Sendable {
         var value: Value
         var bytes: SourceBytes
         var freshness: Freshness
-        var source: ImageOrigin { wasCached ? .disk : bytes.source }
-        /// True for bytes that came before the load started, and that the disk has or is about to have.
-        var wasCached = false
+        /// The disk for bytes that came before the load started, and that it has or is about to have.
+        var source: ImageOrigin
     }
 
     /// Returns the value of the original, or of another variant on disk.
@@ -61,18 +60,19 @@ struct SourceLoad: Sendable {
             if fetched.isAnswer { environment.shared.failures.withLock { $0.remove(key.failure(decoding)) } }
             if request.storesAnything, fetched.isNew, isWhole(value) { await replaceVariants(with: bytes) }
             if case .stale(.revalidating) = fetched.freshness, !Task.isCancelled { revalidateInBackground() }
-            guard key.policy == .cacheFirst, key.queriesDisk, environment.originals.disk != nil, fetched.end < start
-            else { return Result(value: value, bytes: bytes, freshness: fetched.freshness) }
-            return Result(value: value, bytes: bytes, freshness: .cached, wasCached: true)
+            guard key.policy == .cacheFirst, key.queriesDisk, environment.storesOriginal(request), fetched.end < start
+            else { return Result(value: value, bytes: bytes, freshness: fetched.freshness, source: bytes.source) }
+            return Result(value: value, bytes: bytes, freshness: .cached, source: .disk)
         } catch {
             guard bytes.source == .disk else {
                 environment.remember(error, of: self.fetched.url, as: key.failure(decoding))
-                // What came isn't the image, such as the page of a hotel's network.
-                guard let outdated = fetched.outdated,
+                // What came is no image, or a part of one, such as the page of a hotel's network.
+                guard let outdated = bytes.outdated,
+                    error.code == .unknownFormat || EntryCoder.shouldDiscardEntry(after: error),
                     environment.mayUse(outdated.entry.response, after: error, of: self.fetched),
                     let value = try? await outdated.decoding({ () throws(ImageError) in try await decode(outdated) })
                 else { throw error }
-                return Result(value: value, bytes: outdated, freshness: .stale(.failed(error)))
+                return Result(value: value, bytes: outdated, freshness: .stale(.failed(error)), source: .disk)
             }
             // The source may have better bytes than the disk.
             guard key.queriesDisk, await discardIfUseless(after: error) else { throw error }

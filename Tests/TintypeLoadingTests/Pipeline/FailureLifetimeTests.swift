@@ -37,6 +37,18 @@ struct FailureLifetimeTests {
         #expect(await bench.failure(request)?.code == error.code)
     }
 
+    @Test("An image that the program stores isn't known as failed any longer", .capability("MGR-37", "3.4"))
+    func storedAfterFailure() async throws {
+        let bench = ManagerBench { _ in .failure(Self.status(404)) }
+        let url = URL(string: "test:a")!
+        let small = ImageRequest(url, thumbnailSize: PixelSize(width: 3, height: 3))
+        #expect(await bench.failure(small)?.code == .badStatus)
+        #expect(bench.manager.remembersFailure(of: small))
+        try await bench.manager.store(solidImage(8, 8), data: Data("DOT 8".utf8), for: url)
+        #expect(!bench.manager.remembersFailure(of: small))
+        #expect(try await bench.manager.image(for: small).size.width == 3)
+    }
+
     @Test("New loaders and coders are asked for what failed before", .capability("MGR-37"))
     func newParts() async throws {
         let bench = ManagerBench { _ in .failure(Self.status(403)) }

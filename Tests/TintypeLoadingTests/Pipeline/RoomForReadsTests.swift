@@ -96,6 +96,7 @@ struct RoomForReadsTests {
     func anyOrder(seed: UInt64) {
         var generator = SeededRandom(seed: seed)
         var state = DecodeBudgetState(limit: 100)
+        let queue = ObjectIdentifier(WorkQueue.files)
         var bodies: [Int] = []
         var running = 0
         // True for a read.
@@ -123,7 +124,7 @@ struct RoomForReadsTests {
             let priority = ImagePriority.allCases.randomElement(using: &generator) ?? .normal
             switch Int.random(in: 0..<6, using: &generator) {
             case 0: note(state.requestDownload(priority: priority), isRead: false)
-            case 1: note(state.requestRead(most: 3, priority: priority), isRead: true)
+            case 1: note(state.requestRead(on: queue, most: 3, priority: priority), isRead: true)
             case 2:
                 bodies.append(Int.random(in: 1...40, using: &generator))
                 state.takeRoom(bodies[bodies.count - 1])
@@ -131,7 +132,7 @@ struct RoomForReadsTests {
             case 4:
                 guard running > 0 else { break }
                 running -= 1
-                state.endRead()
+                state.endRead(on: queue)
             default:
                 guard let id = waiting.keys.sorted().randomElement(using: &generator) else { break }
                 waiting[id] = nil
@@ -146,9 +147,24 @@ struct RoomForReadsTests {
         }
         while running > 0 {
             running -= 1
-            state.endRead()
+            state.endRead(on: queue)
             admit()
         }
         #expect(waiting.isEmpty && state.hasRoom)
+    }
+    @Test("Reads of a disk that hangs hold up none of another queue", .capability("3.6"))
+    func hangingDisk() {
+        var state = DecodeBudgetState(limit: 100)
+        let (hanging, other) = (ObjectIdentifier(WorkQueue.files), ObjectIdentifier(WorkQueue.processing))
+        let answers = [hanging, hanging, hanging, other].map { queue in
+            state.requestRead(on: queue, most: 2, priority: .normal)
+        }
+        #expect(answers == [.granted, .granted, .wait(1), .granted])
+        state.takeRoom(60)
+        state.endRead(on: hanging)
+        let none = state.admitTransfers()
+        state.returnRoom(60)
+        let next = state.admitTransfers()
+        #expect(none.isEmpty && next == [1] && state.runningReads == 3)
     }
 }

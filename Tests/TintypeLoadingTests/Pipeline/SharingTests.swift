@@ -43,14 +43,14 @@ struct SharingTests {
 
     @Test(
         "A load that begins while the bytes of an earlier one are written has them from the disk",
-        .capability("MGR-02", "MGR-15", "OBS-05"))
-    func loadDuringWrite() async throws {
+        .capability("MGR-02", "MGR-15", "OBS-05"), arguments: [true, false])
+    func loadDuringWrite(retriesFailed: Bool) async throws {
         let (disk, bench) = (GatedDisk(), ManagerBench())
         let manager = bench.manager.copy(cache: ImageCache(memory: MemoryCache(), disk: disk))
-        let first = try await manager.load(ImageRequest(url))
+        let first = try await manager.load(request { $0.retriesFailed = retriesFailed })
         #expect(first.source == .network)
         manager.cache.memory.removeAll()
-        let second = try await manager.load(ImageRequest(url))
+        let second = try await manager.load(request { $0.retriesFailed = retriesFailed })
         #expect(second.source == .disk && second.response == nil)
         if case .cached = second.freshness {} else { Issue.record("the source wasn't asked for this load") }
         manager.cache.memory.removeAll()
@@ -58,6 +58,37 @@ struct SharingTests {
         #expect(bench.loader.calls.count == 1)
         disk.gate.open()
         await manager.flush()
+    }
+
+    @Test("A load that stores nothing on disk doesn't say that its image was there", .capability("MGR-02", "MGR-31"))
+    func sourceWithoutStore() async throws {
+        let (entered, gate) = (AsyncGate(), BlockingSignal())
+        let coder = DotCoder {
+            entered.open()
+            while gate.wait(milliseconds: 1_000) == nil {}
+        }
+        let bench = ManagerBench(coder: coder)
+        let tasks = [2, 3].map { side in
+            bench.manager.task(
+                for: request {
+                    $0.thumbnailSize = PixelSize(width: side, height: side)
+                    $0.cache.store = .memory
+                })
+        }
+        await entered.wait()
+        gate.send(true)
+        for task in tasks { #expect(try await task.result.get().source == .network) }
+    }
+
+    @Test("A load that needs the bytes twice has them from the network", .capability("MGR-02", "MGR-31"))
+    func sourceOfUnchangedAnimation() async throws {
+        let bench = GatedLoader { .success(LoadedData(data: MovieCoder.bytes(frames: 3), url: $0)) }
+        let manager = ImageManager(
+            cache: ImageCache(memory: MemoryCache(), disk: GatedDisk()), loader: bench,
+            coders: ImageCoders([MovieCoder()]))
+        let result = try await manager.load(request { $0.transformer = .resize(width: 2) })
+        #expect(result.image.isAnimated && result.source == .network && bench.calls.count == 1)
+        if case .fresh = result.freshness {} else { Issue.record("the source sent the image for this load") }
     }
 
     @Test("A load that waits for its store is active, and ends with all others", .capability("MGR-35", "MGR-36"))
