@@ -127,15 +127,14 @@ struct DecodeBudgetState {
     ///   - queue: The queue that reads.
     ///   - most: The number of its reads that may run at once, at least 1.
     mutating func requestRead(on queue: ObjectIdentifier, most: Int, priority: ImagePriority) -> Answer {
-        var own = reads[queue] ?? Reads(waiting: PriorityQueue(newestFirst: newestFirst))
-        defer { reads[queue] = own }
-        own.most = most
-        if own.waiting.isEmpty, mayRead(own) {
-            own.running += 1
+        // In place: a copy would take as long as there are reads that wait.
+        reads[queue, default: Reads(waiting: PriorityQueue(newestFirst: newestFirst))].most = most
+        if reads[queue]?.waiting.isEmpty == true, mayRead(on: queue) {
+            reads[queue]?.running += 1
             return .granted
         }
         lastTransfer += 1
-        own.waiting.add((), priority: priority, as: lastTransfer)
+        reads[queue]?.waiting.add((), priority: priority, as: lastTransfer)
         return .wait(lastTransfer)
     }
 
@@ -145,7 +144,9 @@ struct DecodeBudgetState {
         if reads.count > 8, let own = reads[queue], own.running == 0, own.waiting.isEmpty { reads[queue] = nil }
     }
 
-    private func mayRead(_ reads: Reads) -> Bool { undecodedBytes < bodyLimit && reads.running < reads.most }
+    private func mayRead(on queue: ObjectIdentifier) -> Bool {
+        undecodedBytes < bodyLimit && reads[queue].map { $0.running < $0.most } == true
+    }
 
     /// Removes a waiting transfer.
     /// - Returns: false if it has already been admitted.
@@ -165,7 +166,7 @@ struct DecodeBudgetState {
         var admitted: [Int] = []
         while undecodedBytes < bodyLimit, let (id, _) = downloads.popFirst() { admitted.append(id) }
         for queue in reads.keys {
-            while let own = reads[queue], mayRead(own), let (id, _) = reads[queue]?.waiting.popFirst() {
+            while mayRead(on: queue), let (id, _) = reads[queue]?.waiting.popFirst() {
                 reads[queue]?.running += 1
                 admitted.append(id)
             }
