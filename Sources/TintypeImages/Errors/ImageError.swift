@@ -11,36 +11,73 @@
 /// New codes may be added at any time. They are values of ``Code-swift.struct``, not cases, so they break no `switch` of yours.
 public struct ImageError: Error, Sendable {
     /// The kind of the error. Codes are stable: use them for decisions and for metric labels.
-    public var code: Code
+    public var code: Code {
+        get { contents.code }
+        set { contents.code = newValue }
+    }
     /// The stage of loading where the error occurred.
-    public var stage: Stage
+    public var stage: Stage {
+        get { contents.stage }
+        set { contents.stage = newValue }
+    }
     /// The URL, path or key that the error is about; `nil` only for data without any of them.
-    public var source: String?
+    public var source: String? {
+        get { contents.source }
+        set { contents.source = newValue }
+    }
     /// A sentence for people that describes the observation, and possibly a solution. It does not repeat ``source``.
-    public var reason: String
+    public var reason: String {
+        get { contents.reason }
+        set { contents.reason = newValue }
+    }
     /// The HTTP status, if a server answered.
-    public var statusCode: Int?
+    public var statusCode: Int? {
+        get { contents.statusCode }
+        set { contents.statusCode = newValue }
+    }
     /// The head of the server's response, if it concerns the error. Its header fields may have secrets, such as cookies.
     public var response: ResponseHead? {
-        get { box?.head }
-        set { box = newValue.map { HeadBox($0) } }
+        get { contents.response }
+        set { contents.response = newValue }
     }
     /// The underlying error of a library or of the system.
-    public var underlying: (any Error)?
-    /// A reference, so that errors stay small.
-    private var box: HeadBox?
+    public var underlying: (any Error)? {
+        get { contents.underlying }
+        set { contents.underlying = newValue }
+    }
+
+    private struct Contents: Sendable {
+        var code: Code
+        var stage: Stage
+        var source: String?
+        var reason: String
+        var statusCode: Int?
+        var response: ResponseHead?
+        var underlying: (any Error)?
+    }
+
+    /// A reference: each function that throws has room for an error, and so does each of its calls.
+    private indirect enum Box: Sendable { case contents(Contents) }
+
+    private var box: Box
+    private var contents: Contents {
+        get {
+            switch box {
+            case .contents(let contents): contents
+            }
+        }
+        set { box = .contents(newValue) }
+    }
 
     /// Creates an error. Each parameter sets the property of the same name.
     public init(
         _ code: Code, stage: Stage, source: String? = nil, reason: String, statusCode: Int? = nil,
         underlying: (any Error)? = nil
     ) {
-        self.code = code
-        self.stage = stage
-        self.source = source
-        self.reason = reason
-        self.statusCode = statusCode
-        self.underlying = underlying
+        box = .contents(
+            Contents(
+                code: code, stage: stage, source: source, reason: reason, statusCode: statusCode, underlying: underlying
+            ))
     }
 
     /// Returns the error with a source, unless it already has a source.
@@ -90,10 +127,4 @@ extension ImageError: Equatable {
         left.code == right.code && left.stage == right.stage && left.source == right.source
             && left.reason == right.reason && left.statusCode == right.statusCode
     }
-}
-
-private final class HeadBox: Sendable {
-    let head: ResponseHead
-
-    init(_ head: ResponseHead) { self.head = head }
 }
