@@ -6,7 +6,8 @@ internal import TintypeImages
 /// The frames of an AVIF file, upright and at the requested size.
 final class AVIFFrameDecoder: AnimationFrames {
     let properties: Image.Properties
-    private(set) var isPartial = false
+    let info: ImageInfo
+    private(set) var isPartial: Bool
 
     private let reader: AVIFReader
     private let setup: FrameSetup
@@ -16,7 +17,6 @@ final class AVIFFrameDecoder: AnimationFrames {
     /// The last frame that was decoded.
     private var shown: PixelBuffer?
 
-    var info: ImageInfo { reader.info }
     var outputSize: PixelSize { setup.outputSize }
 
     init(
@@ -24,7 +24,9 @@ final class AVIFFrameDecoder: AnimationFrames {
         context: ProcessingContext
     ) throws(ImageError) {
         reader = try AVIFReader(data, limits: context.limits, decoder: decoder)
-        let info = reader.info
+        // Frames that are cut off don't play.
+        let info = options.allowsPartialImage ? reader.partialInfo : reader.info
+        (self.info, isPartial) = (info, info.frameCount < reader.info.frameCount)
         let format = info.pixelFormat(options)
         // The planes of up to two bytes a number, and those that the next frame of a sequence refers to.
         setup = try FrameSetup(
@@ -44,7 +46,7 @@ final class AVIFFrameDecoder: AnimationFrames {
     /// Moves to a frame. libavif starts at the nearest earlier keyframe.
     func seek(to index: Int) throws(ImageError) {
         next = min(max(0, index), info.frameCount)
-        isPartial = false
+        isPartial = info.frameCount < reader.info.frameCount
         shown = nil
     }
 
@@ -55,8 +57,7 @@ final class AVIFFrameDecoder: AnimationFrames {
         do throws(ImageError) { image = try reader.image(at: next, context) } catch {
             guard error.isDamage, next > 0, properties.decodeOptions.allowsPartialImage else { throw error }
             isPartial = true
-            // The frames of a sequence before the frame that is cut are whole.
-            guard let shown, !reader.isTruncated else { return nil }
+            guard let shown else { return nil }
             // The frame before a damaged frame stays. Those behind it can be decoded again from the next keyframe on.
             defer { next += 1 }
             return ImageFrame(pixels: shown, duration: info.frameDurations[next])

@@ -21,7 +21,9 @@ final class AVIFReader {
     /// libavif keeps referring to the bytes, so they are copied: compressed, they are small.
     private let bytes: UnsafeMutableRawBufferPointer
     /// True if bytes that the header refers to are missing.
-    let isTruncated: Bool
+    private let isTruncated: Bool
+    /// The frames of a sequence that is cut whose bytes are all there; at least one.
+    private let wholeFrames: Int
 
     /// The most that a file which is cut may make libavif reserve for the bytes that are missing.
     private static let maximumReservation = 256 << 20
@@ -57,14 +59,19 @@ final class AVIFReader {
             crop = Self.crop(image)
             storedSize = Self.size(image)
             let (crop, profile, codePoints) = (crop, profile, coding.codePoints)
-            var info = try data.withBytes { bytes throws(ImageError) in
-                Self.info(
-                    decoder, image, crop, profile: profile, codePoints: codePoints, tracks: Self.tracks(bytes, boxes),
-                    isComplete: !isTruncated)
+            var (info, wholeFrames) = try data.withBytes { bytes throws(ImageError) in
+                let tracks = Self.tracks(bytes, boxes)
+                return (
+                    Self.info(
+                        decoder, image, crop, profile: profile, codePoints: codePoints, tracks: tracks,
+                        isComplete: !isTruncated),
+                    isTruncated ? Self.wholeFrames(tracks, bytes.count) : .max
+                )
             }
             info.metadata.exif = Self.exif(image.pointee.exif)
             info.metadata.xmp = Self.bytes(image.pointee.xmp, maximum: ImageMetadata.maximumBlockBytes)
             self.info = info
+            self.wholeFrames = wholeFrames
         } catch {
             avifDecoderDestroy(decoder)
             copy.deallocate()
@@ -78,6 +85,24 @@ final class AVIFReader {
     deinit {
         avifDecoderDestroy(decoder)
         bytes.deallocate()
+    }
+
+    /// The header without the frames of a sequence that are cut off.
+    var partialInfo: ImageInfo {
+        guard wholeFrames < info.frameCount else { return info }
+        var info = info
+        info.frameCount = wholeFrames
+        info.frameDurations = wholeFrames > 1 ? Array(info.frameDurations.prefix(wholeFrames)) : []
+        if wholeFrames == 1 { info.loopCount = nil }
+        return info
+    }
+
+    /// The frames whose samples all lie within the bytes, in all tracks.
+    private static func wholeFrames(_ tracks: [MediaTrack], _ length: Int) -> Int {
+        let counts = tracks.filter { ["pict", "auxv"].contains($0.handler) }.compactMap { track in
+            try? SampleTable.places(track.sampleTable, maximumCount: .max).prefix { $0.upperBound <= length }.count
+        }
+        return max(1, counts.min() ?? .max)
     }
 
     private static func parse(

@@ -85,6 +85,10 @@ struct BMPHeader {
         case 4 where bits == 0 && !isIcon, 5 where bits == 0 && !isIcon: return (.file, .zero)
         case 1 where bits == 8 && length != 12: return (.runLength8, .zero)
         case 2 where bits == 4 && length != 12: return (.runLength4, .zero)
+        case 3 where bits == 24 && length != 64:
+            // GIMP writes it, with the masks of plain pixels: within a header of its fourth version, or behind the first.
+            if length == 40 { try reader.skip(12) }
+            return (.none, SIMD4(masks.x, masks.y, masks.z, 0))
         case 3 where (bits == 16 || bits == 32) && length != 64, 6 where bits == 16 || bits == 32:
             for component in 0..<3 { masks[component] = UInt32(truncatingIfNeeded: try reader.uint32()) }
             let storesAlpha = length >= 56 || method == 6
@@ -96,7 +100,7 @@ struct BMPHeader {
         default:
             throw ImageError(
                 .formatNotEnabled, stage: .decode,
-                reason: "BMP compression \(method) with \(bits) bits per pixel isn't supported; only run lengths are")
+                reason: "BMP compression \(method) with \(bits) bits per pixel isn't supported")
         }
     }
 

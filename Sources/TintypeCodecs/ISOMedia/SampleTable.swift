@@ -107,7 +107,7 @@ struct SampleTable {
     }
 
     /// Samples lie behind each other in chunks: `stsc`, with `stco` or `co64`.
-    private static func places(_ box: MediaBox, maximumCount: Int) throws(ImageError) -> [Range<Int>] {
+    static func places(_ box: MediaBox, maximumCount: Int) throws(ImageError) -> [Range<Int>] {
         let sizes = try sizes(box, maximumCount: maximumCount)
         var places: [Range<Int>] = []
         places.reserveCapacity(sizes.count)

@@ -62,7 +62,10 @@ struct PNGChunks {
         }
         guard bytes.count >= 8 + 8 + 13 else { throw Self.truncation }
         guard bytes.bigEndian32(at: 8) == 13, Self.type(bytes, 8) == .ihdr else {
-            throw Self.corruption("the first chunk of the PNG isn't its header")
+            throw Self.corruption(
+                bytes[12..<16].elementsEqual("CgBI".utf8)
+                    ? "the file is a PNG that Xcode has changed for Apple's devices, and no PNG any more"
+                    : "the first chunk of the PNG isn't its header")
         }
         header = try Self.header(bytes, at: 16)
         hasAlpha = header.colorType & 4 != 0

@@ -19,12 +19,14 @@ public struct ResponseHead: Sendable, Hashable {
         self.headers = headers
     }
 
-    /// The media type of the field `Content-Type`, without its parameters, in lowercase.
+    /// The media type of the field `Content-Type`, without its parameters, in lowercase; the first, if a server sends several.
     package var mimeType: String? {
         guard let field = headers["Content-Type"] else { return nil }
         // Bytes, because it is asked for several times in a load, and characters are ten times slower.
         let isSpace: (UInt8) -> Bool = { $0 == 0x20 || 0x09...0x0D ~= $0 }
-        let type = field.utf8.drop(while: isSpace).prefix { $0 != UInt8(ascii: ";") && !isSpace($0) }
+        let type = field.utf8.drop(while: isSpace).prefix {
+            $0 != UInt8(ascii: ";") && $0 != UInt8(ascii: ",") && !isSpace($0)
+        }
         guard !type.isEmpty else { return nil }
         let isLowercase = type.allSatisfy { $0 < 0x80 && !(0x41...0x5A).contains($0) }
         return isLowercase ? String(Substring(type)) : Substring(type).lowercased()

@@ -29,6 +29,11 @@ extension LoadEnvironment {
             network: isFile ? { .online } : configuration.networkStatus)
     }
 
+    /// Returns true if a load that starts after a fetch has ended can't use what it found.
+    func asksSource(about fetched: FetchedBytes, for request: ImageRequest) -> Bool {
+        if case .use = decision(for: fetched.bytes.entry.response, of: request) { false } else { true }
+    }
+
     /// Returns true if the caches may keep an image: if the same request finds it now, and HTTP allows that.
     func mayStore(_ response: StoredResponse?, for request: ImageRequest) -> Bool {
         accepts(response, for: request) && response?.statusCode != 206 && mayReuse(response, for: request)

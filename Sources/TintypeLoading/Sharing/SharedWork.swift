@@ -39,10 +39,14 @@ final class SharedWork<Work: SharedJob>: Sendable {
         }
 
         /// Returns the value of another job, which others may join until the calling job ends or asks again.
-        func value(_ key: Key, onUpdate: OnUpdate? = nil, _ work: Work) async throws(ImageError) -> Value {
+        /// - Parameter joinsEnded: False for a value that is newer than the call.
+        func value(
+            _ key: Key, joinsEnded: Bool = true, onUpdate: OnUpdate? = nil, _ work: Work
+        ) async throws(ImageError) -> Value {
             let id = SharedWorkID.next()
             return try await self.work.wait(id, onUpdate, work) { [asking = self.id] state, effects in
-                state.join(key, as: id, nil, by: asking, &effects)
+                if !joinsEnded { state.closeEnded(key) }
+                return state.join(key, as: id, nil, by: asking, &effects)
             }.get()
         }
     }

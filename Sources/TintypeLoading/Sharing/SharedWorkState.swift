@@ -125,6 +125,11 @@ struct SharedWorkState<Key: Hashable & Sendable>: Hashable, Sendable {
         }
     }
 
+    /// Closes the job of a key to new waiters if it has ended: its value is too old for one of them.
+    mutating func closeEnded(_ key: Key) {
+        if let id = table[key], jobs[id]?.hasEnded == true { table[key] = nil }
+    }
+
     /// Ends a job, unless a new waiter wants more stored.
     /// - Parameters:
     ///   - stored: The layers that have the value; `nil` for a failure.

@@ -51,8 +51,11 @@ struct SourceLoad: Sendable {
         isWhole: (Value) -> Bool = { _ in true }, decode: (SourceBytes) async throws(ImageError) -> Value
     ) async throws(ImageError) -> Result<Value> {
         if let substitute = try await substitute() { return substitute }
-        let (fetch, start) = (SourceFetch(environment, fetched, key: key, trace: trace), ContinuousClock.now)
-        let value = try await job.value(.fetch(key), onUpdate: onUpdate, .fetch(fetch))
+        let fetch = SourceFetch(environment, fetched, key: key, trace: trace)
+        var value = try await job.value(.fetch(key), onUpdate: onUpdate, .fetch(fetch))
+        if case .fetch(let old) = value, old.end < trace.start, environment.asksSource(about: old, for: fetched) {
+            value = try await job.value(.fetch(key), joinsEnded: false, onUpdate: onUpdate, .fetch(fetch))
+        }
         guard case .fetch(let fetched) = value else { throw .cancelled }  // Never: the key stands for a fetch.
         let bytes = fetched.bytes
         do throws(ImageError) {
@@ -60,7 +63,8 @@ struct SourceLoad: Sendable {
             if fetched.isAnswer { environment.shared.failures.withLock { $0.remove(key.failure(decoding)) } }
             if request.storesAnything, fetched.isNew, isWhole(value) { await replaceVariants(with: bytes) }
             if case .stale(.revalidating) = fetched.freshness, !Task.isCancelled { revalidateInBackground() }
-            guard key.policy == .cacheFirst, key.queriesDisk, environment.storesOriginal(request), fetched.end < start
+            guard key.policy == .cacheFirst, key.queriesDisk, environment.storesOriginal(request),
+                fetched.end < trace.start
             else { return Result(value: value, bytes: bytes, freshness: fetched.freshness, source: bytes.source) }
             return Result(value: value, bytes: bytes, freshness: .cached, source: .disk)
         } catch {

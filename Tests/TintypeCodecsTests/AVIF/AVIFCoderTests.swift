@@ -118,6 +118,23 @@ struct AVIFCoderTests {
         #expect(part.frames[2].pixels == image.frames[1].pixels && part.frames[2].duration == .milliseconds(120))
     }
 
+    @Test("A sequence that is cut has the frames whose bytes are there, and plays them alone", .capability("AIV-05"))
+    func cutSequence() throws {
+        let image = try animation()
+        let data = try encode(image)
+        var counts: Set<Int> = []
+        for length in stride(from: data.count / 2, to: data.count, by: 7) {
+            let decoded = try? coder.decode(data.prefix(length)) { $0.allowsPartialImage = true }
+            guard let part = decoded else { continue }
+            let count = part.frames.count
+            #expect(part.isPartial && count < 3)
+            #expect(part.frames.map(\.pixels) == image.frames.prefix(count).map(\.pixels))
+            counts.insert(count)
+            expectCode(.truncatedImage) { try coder.decode(data.prefix(length)) }
+        }
+        #expect(counts.isSuperset(of: [1, 2]))
+    }
+
     @Test("The header can be read before the rest of the file is there")
     func headerOfBeginning() throws {
         let data = try encode(try RasterSamples.gradient(200, 100))

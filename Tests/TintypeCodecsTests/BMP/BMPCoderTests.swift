@@ -48,6 +48,14 @@ struct BMPCoderTests {
         }
     }
 
+    @Test("24 bits with masks, as GIMP writes them, are plain pixels")
+    func masksOf24Bits() throws {
+        let masks = [0xFF_0000, 0xFF00, 0xFF].flatMap { Self.little($0, 4) }
+        let pixels: [UInt8] = [0, 0, 255, 0, 255, 0, 255, 0, 0, 0, 0, 0]
+        let image = try coder.decode(Self.bitmap(3, 1, bits: 24, compression: 3, extra: masks, pixels: pixels))
+        #expect(row(image, 0) == [red, green, blue] && !image.hasAlpha)
+    }
+
     @Test("Palettes of 1, 2, 4 and 8 bits; rows go from the bottom up")
     func palettes() throws {
         let one = try coder.decode(

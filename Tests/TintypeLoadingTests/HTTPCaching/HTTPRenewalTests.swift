@@ -154,5 +154,24 @@ struct HTTPRenewalTests {
         #expect(try await bench.manager.data(for: ImageRequest(url)).data == Data("DOT 5".utf8))
     }
 
+    @Test(
+        "A load that starts while the image of an earlier one is being stored asks the source, unless the policy lets it use the cache",
+        .capability("HTC-03"), arguments: [(CachePolicy.http, 4), (.revalidate, 4), (.cacheFirst, 3)])
+    func beingStored(policy: CachePolicy, width: Int) async throws {
+        let disk = GatedDisk()
+        let manager = ImageManager(
+            cache: ImageCache(disk: disk), loader: bench.loader, coders: ImageCoders([DotCoder()]),
+            configuration: bench.manager.configuration)
+        let request = ImageRequest(url, cachePolicy: policy)
+        send("no-cache", size: 3, CacheValidators(entityTag: "\"1\""))
+        #expect(try await manager.image(for: request).size.width == 3)
+        manager.cache.memory.removeAll()
+        send("no-cache", size: 4, CacheValidators(entityTag: "\"2\""))
+        #expect(try await manager.image(for: request).size.width == width)
+        #expect(try await manager.data(for: request).data == Data("DOT \(width)".utf8))
+        await disk.gate.open()
+        await manager.flush()
+    }
+
     private enum Failure: Error { case wrong }
 }

@@ -83,11 +83,12 @@ struct HTTPFieldsTests {
     }
 
     @Test(
-        "A media type is the part before the first semicolon or space",
+        "A media type is the part before the first semicolon, comma, or space",
         arguments: [
             ("image/PNG; q=1", "image/png"), (" \timage/webp ;x", "image/webp"), ("image/a b", "image/a"), ("", nil),
             ("  ", nil), (";image/png", nil), ("image/é", "image/é"), ("image/É", "image/é"),
-            ("Image/SVG+xml", "image/svg+xml"),
+            ("Image/SVG+xml", "image/svg+xml"), ("image/png, text/html", "image/png"),
+            ("image/png,image/png", "image/png"),
         ])
     func mediaType(field: String, type: String?) throws {
         let url = try #require(URL(string: "https://example.org"))
