@@ -20,6 +20,8 @@ final class NumberedFramesCoder: AnimatedImageCoder {
         /// The decoders in memory that keep copies at an interval.
         var decodersWithCopies = 0
         var damaged: Set<Int> = []
+        /// The frames whose decoder says that it was canceled, though nobody did.
+        var falselyCancelled: Set<Int> = []
         /// True while there is no memory for frames.
         var isMemoryScarce = false
         /// True if no frame after a damaged one can be decoded either.
@@ -95,6 +97,9 @@ final class NumberedFramesCoder: AnimatedImageCoder {
             let index = next
             guard !coder.state.withLock({ $0.isMemoryScarce }) else {
                 throw ImageError(.outOfMemory, stage: .decode, reason: "no memory")
+            }
+            guard !coder.state.withLock({ $0.falselyCancelled.contains(index) }) else {
+                throw ImageError(.cancelled, stage: .decode, reason: "the session of the decoder ended")
             }
             try pass()
             var pixels = try MutablePixelBuffer(size: info.size)

@@ -34,7 +34,7 @@ final class AnimationFramePool: Sendable {
         self.work = work
         let state = state
         var context = ProcessingContext(limits: coder.limits, pool: coder.pool, budget: coder.budget) {
-            state.withLock { !$0.isJobNeeded }
+            state.withLock { $0.isJobCancelled() }
         }
         context.memoryPressure = pressure
         context.origin = coder.origin
@@ -249,6 +249,8 @@ extension AnimationFramePool {
         var mostFrames = 0
         /// The frame that is being decoded.
         private var job: Job?
+        /// True once the decoder was told that nobody wants the frame.
+        private var wasJobCancelled = false
         /// True while the reader is used for something else.
         private var isReaderInUse = false
         private var damage = FrameDamage()
@@ -259,10 +261,17 @@ extension AnimationFramePool {
         var bytes: Int { frames.values.reduce(0) { $0 + $1.pixels.byteCount } }
 
         /// False if the reader's present work is no longer wanted.
-        var isJobNeeded: Bool {
+        private var isJobNeeded: Bool {
             guard let job else { return isReaderInUse }
             return damage.isProbing && !members.isEmpty
                 || members.values.contains { $0.demand.frames.contains(job.target) }
+        }
+
+        /// Returns true if the reader's present work is no longer wanted, and notes that.
+        mutating func isJobCancelled() -> Bool {
+            guard !isJobNeeded else { return false }
+            wasJobCancelled = true
+            return true
         }
 
         /// Returns the first frame to decode if no thread decodes.
@@ -282,7 +291,7 @@ extension AnimationFramePool {
 
         /// Returns the next frame to decode; `nil` if none is wanted, and decoding stops.
         mutating func next() -> Job? {
-            job = nextJob()
+            (job, wasJobCancelled) = (nextJob(), false)
             return job
         }
 
@@ -298,8 +307,9 @@ extension AnimationFramePool {
                 return old
             case .failure(let error):
                 switch error.code {
-                // It was no longer wanted, or is wanted again.
-                case .cancelled: break
+                // It was no longer wanted, or is wanted again. From a decoder that wasn't told to end, it is an error like any other:
+                // the frame would be tried again at once, and for ever.
+                case .cancelled where wasJobCancelled: break
                 case .outOfMemory, .overBudget, .decoderUnavailable:
                     damage.endSearch()
                     passingFailures[job.frame] = error

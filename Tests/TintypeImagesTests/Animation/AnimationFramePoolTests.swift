@@ -52,6 +52,17 @@ struct AnimationFramePoolTests {
         for index in [10, 30] { #expect(try await image.frame(at: index)?.pixels[0, 0].x == UInt8(index)) }
     }
 
+    @Test("A decoder that ends as if it were canceled, though its frame is wanted, has a damaged frame")
+    func falseCancellation() async throws {
+        let coder = NumberedFramesCoder(count: 20)
+        let image = try coder.image()
+        coder.state.withLock { $0.falselyCancelled = [5] }
+        let error = await #expect(throws: ImageError.self) { try await image.frame(at: 5) }
+        #expect(error?.reason == "the session of the decoder ended")
+        #expect(try await image.frame(at: 6)?.pixels[0, 0].x == 6)
+        await #expect(throws: ImageError.self) { try await image.preload() }
+    }
+
     @Test("Another pass is no seek, for which decoders keep copies of the canvas", .capability("FPL-04"))
     func passes() throws {
         let coder = NumberedFramesCoder(count: 20)
