@@ -41,6 +41,9 @@ extension ImageDownloader {
         /// downloader, and neither may the other closures that can suspend: if all transfers that run did so, each would wait for the turn of
         /// its load, and none would end. A downloader of its own can get the token.
         ///
+        /// The transfer keeps its turn while one of these closures waits, so none should wait long, as for a user's answer. A time limit
+        /// or a cancellation cancels the task of the closure, and doesn't wait for its end.
+        ///
         /// An error that the closure throws ends the load with ``ImageError/Code/badRequest``.
         public var requestModifier: (@Sendable (inout DownloadRequest) async throws -> Void)?
         /// A closure that changes the request that follows a redirect, or refuses the redirect by throwing an error, which ends the load

@@ -249,7 +249,7 @@ public final class ImageDownloader: ImageLoading, Sendable {
             let deadline = time.now() + delay
             configuration.observer?(.retrying(id: load.id, after: failure, delay: delay))
             do throws(ImageError) {
-                try await load.running.run { [time, configuration, failure] () throws(ImageError) in
+                try await load.running.runClosure { [time, configuration, failure] () throws(ImageError) in
                     do { try await time.sleep(deadline) } catch { throw .cancelledTransfer }
                     do { try await configuration.retry.waitUntilReady?(failure) } catch {
                         throw Task.isCancelled ? .cancelledTransfer : failure

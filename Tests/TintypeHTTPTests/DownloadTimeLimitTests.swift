@@ -88,6 +88,30 @@ struct DownloadTimeLimitTests {
         }
     }
 
+    @Test(
+        "A closure of the program that heeds no cancellation keeps neither its load nor the turn of others",
+        .capability("DLC-02"), arguments: [false, true])
+    func heedlessClosure(isCanceled: Bool) async throws {
+        let server = try await OriginServer.start(["/a": OriginResponse(bytes)])
+        let gate = OriginGate()
+        let downloader = ImageDownloader(
+            .init(
+                maximumConcurrentDownloads: 1, totalTimeout: .seconds(10),
+                requestModifier: { request in
+                    guard request.url.path == "/heedless" else { return }
+                    // A wait for another task goes on after a cancellation.
+                    _ = await Task { try? await gate.pass() }.value
+                }), clock: clock)
+        let heedless = Task { try await failure(downloader, LoadRequest(url: server.url("/heedless"))) }
+        try await gate.waitForArrivals(1)
+        let next = Task { try await downloader.load(LoadRequest(url: server.url("/a"))) }
+        try await clock.waitForSleepers(1)
+        if isCanceled { heedless.cancel() } else { clock.advance(by: .seconds(10)) }
+        #expect(try await heedless.value.code == (isCanceled ? .cancelled : .timedOut))
+        #expect(try await next.value.data == bytes)
+        gate.openForGood()
+    }
+
     @Test("A load that is cancelled while it reads the body of an error ends as cancelled", .capability("DLR-14"))
     func cancelledWhileDraining() async throws {
         let server = try await OriginServer.start(["/a": OriginResponse(bytes, status: 404).silence(after: 10)])

@@ -31,7 +31,7 @@ final class TransferContext: Sendable {
     ) async throws(ImageError) -> Value {
         limits.recordPause()
         defer { limits.recordResumption() }
-        return try await running.run(work)
+        return try await running.runClosure(work)
     }
 }
 #endif

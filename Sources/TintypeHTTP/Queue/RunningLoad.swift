@@ -76,7 +76,24 @@ final class RunningLoad: Sendable {
 
     func endWait(_ id: Int) { state.withLock { $0.waits.removeAll { $0.id == id } } }
 
-    /// Runs work that only the cancellation of its task ends, such as a closure of the program, in a task of its own.
+    /// Runs a closure of the program. A cancellation cancels its task, and ends the wait even if the closure goes on.
+    func runClosure<Value: Sendable>(
+        _ closure: @escaping @Sendable () async throws(ImageError) -> Value
+    ) async throws(ImageError) -> Value {
+        try await run { () throws(ImageError) -> Value in
+            let end = Promise<Result<Value, ImageError>>()
+            let task = Task.immediate { end.fulfill(await Result<Value, ImageError>(catching: closure)) }
+            let result = await withTaskCancellationHandler {
+                await end.valueUnlessCanceled
+            } onCancel: {
+                task.cancel()
+            }
+            guard let result else { throw .cancelledTransfer }
+            return try result.get()
+        }
+    }
+
+    /// Runs work that ends soon after the cancellation of its task, and that only this ends, in a task of its own.
     func run<Value: Sendable>(
         _ work: @escaping @Sendable () async throws(ImageError) -> Value
     ) async throws(ImageError) -> Value {
