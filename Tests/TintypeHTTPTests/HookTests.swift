@@ -47,6 +47,19 @@ struct HookTests {
         #expect(try await failure(ImageDownloader(), request).code == .emptyBody)
     }
 
+    @Test(
+        "A method that isn't a token of HTTP is never sent",
+        arguments: ["", "A B", "GÉT", "GET /b HTTP/1.1\r\nX: y\r\n\r\nGET"])
+    func method(_ method: String) async throws {
+        let server = try await OriginServer.start { _ in OriginResponse(bytes) }
+        var request = LoadRequest(url: server.url("/a"), method: method)
+        #expect(try await failure(ImageDownloader(), request).code == .badRequest)
+        request.method = "GET"
+        request.hooks = DownloadHooks(identifier: "1", modifyRequest: { $0.method = method })
+        #expect(try await failure(ImageDownloader(), request).code == .badRequest)
+        #expect(server.requests.isEmpty)
+    }
+
     @Test("The urgency of a load is in its request, unless the program sets the field", .capability("DLR-19"))
     func priority() async throws {
         let server = try await OriginServer.start { _ in OriginResponse(bytes) }

@@ -128,7 +128,12 @@ struct RequestSender: Sendable {
     private func message(
         _ request: DownloadRequest, _ route: HTTPClientRoute, _ fields: HTTPFields
     ) throws(ImageError) -> HTTPClient.Request {
-        // The client library checks only the characters of names.
+        // The client library checks no method, and only the characters of names.
+        guard HTTPFields.isToken(request.method) else {
+            throw ImageError(
+                .badRequest, stage: .load,
+                reason: "the method of the request isn't an HTTP method: “\(request.method.prefix(20))”")
+        }
         guard !fields.all.contains(where: { $0.name.isEmpty }) else {
             throw ImageError(.badRequest, stage: .load, reason: "a header field of the request has an empty name")
         }

@@ -103,6 +103,15 @@ public struct HTTPFields: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         for (name, value) in other { self[name] = value.isEmpty ? nil : value }
     }
 
+    /// Returns true for a token of HTTP (RFC 9110, section 5.6.2), as names of fields and methods are.
+    package static func isToken(_ text: String) -> Bool {
+        !text.isEmpty
+            && text.utf8.allSatisfy { byte in
+                (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+                    || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || "!#$%&'*+-.^_`|~".utf8.contains(byte)
+            }
+    }
+
     /// The index of a field, or its insertion index.
     private func place(of name: String) -> (index: Int, exists: Bool) {
         let start = Self.start(of: name)

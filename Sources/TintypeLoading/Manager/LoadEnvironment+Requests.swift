@@ -89,20 +89,11 @@ extension LoadEnvironment {
             )
         } else if request.cache.key?.isEmpty == true {
             problem = (.invalidRequest, "the cache key or the identifier of the request is empty")
-        } else if let method = request.box?.parts.method, !Self.isToken(method) {
+        } else if let method = request.box?.parts.method, !HTTPFields.isToken(method) {
             problem = (.invalidRequest, "the method of the request isn't an HTTP method: “\(method.prefix(20))”")
         } else {
             return
         }
         throw ImageError(problem.code, stage: .request, source: request.url.shortDescription, reason: problem.reason)
-    }
-
-    /// True for a token of HTTP (RFC 9110, section 5.6.2).
-    private static func isToken(_ text: String) -> Bool {
-        !text.isEmpty
-            && text.utf8.allSatisfy { byte in
-                (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
-                    || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || "!#$%&'*+-.^_`|~".utf8.contains(byte)
-            }
     }
 }
