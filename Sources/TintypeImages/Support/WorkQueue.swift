@@ -41,11 +41,8 @@ public final class WorkQueue: Sendable {
     /// The numbers of waiting and running work items.
     package var load: (waiting: Int, running: Int) { core.load }
 
-    /// True on the threads of the queue. Work that blocks there until other work of the queue has run may never end.
-    package var isCurrent: Bool { WorkQueueCore.current == Unmanaged.passUnretained(core).toOpaque() }
-
-    /// True on the threads of any queue.
-    static var isAnyCurrent: Bool { WorkQueueCore.current != nil }
+    /// True on the threads of any queue. Work that blocks there until other work of the queue has run may never end.
+    package static var isAnyCurrent: Bool { WorkQueueCore.current != nil }
 
     /// Runs `work` on a thread of the queue and returns its result.
     ///

@@ -8,8 +8,8 @@ extension ImageManager {
     /// with its first frame. No work waits for the main thread, so it may wait too, outside of tasks.
     /// - Parameter request: the request.
     /// - Throws: ``ImageError``, as ``load(_:)-(ImageRequest)`` does. An image that isn't in memory is an error,
-    ///   ``ImageError/Code/invalidRequest``, on threads that the load itself needs: in every Swift task, and in coders, transformers, and
-    ///   other code that the processing queue calls.
+    ///   ``ImageError/Code/invalidRequest``, on threads that the load itself may need: in every Swift task, and on those of every
+    ///   ``WorkQueue``, which call coders, transformers, and closures of caches.
     @available(*, noasync, message: "this blocks a thread; await load(_:)")
     public func loadBlocking(_ request: ImageRequest) throws(ImageError) -> ImageResult {
         let (request, environment) = prepared(request)
@@ -22,12 +22,10 @@ extension ImageManager {
                 return result
             }
         }
-        guard withUnsafeCurrentTask(body: { $0 == nil }), !environment.configuration.processing.isCurrent,
-            !WorkQueue.files.isCurrent
-        else {
+        guard withUnsafeCurrentTask(body: { $0 == nil }), !WorkQueue.isAnyCurrent else {
             throw ImageError(
                 .invalidRequest, stage: .request,
-                reason: "a blocking load was called on a thread that the load itself needs; await load(_:) instead")
+                reason: "a blocking load was called on a thread that the load itself may need; await load(_:) instead")
         }
         return try blocking {
             await Result { () async throws(ImageError) in try await Self.result(request, environment) }

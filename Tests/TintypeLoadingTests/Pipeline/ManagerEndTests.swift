@@ -88,9 +88,6 @@ struct ManagerEndTests {
         #expect(await running.result.failure?.code == .cancelled)
     }
 
-    /// A thread that may block, unlike those that tests run on.
-    private let thread = WorkQueue(label: "a thread of the program", width: 1)
-
     @Test(
         "Code that cannot await waits for disk and loader on its own thread alone",
         .capability("CQU-06", "OPT-13", "OPT-14"))
@@ -101,7 +98,9 @@ struct ManagerEndTests {
         var request = ImageRequest(url("a"))
         request.cachePolicy = .cacheOnly
         func load() async throws -> ImageResult {
-            try await thread.perform { [request] _ throws(ImageError) in try manager.loadBlocking(request) }
+            try await onOwnThread { [request] in
+                Result<ImageResult, ImageError> { () throws(ImageError) in try manager.loadBlocking(request) }
+            }.get()
         }
         #expect(try await load().source == .disk)
         let hit = try await load()
@@ -122,7 +121,7 @@ struct ManagerEndTests {
     }
 
     @Test(
-        "A blocking load is an error where it would wait for its own thread: in tasks, and in transformers",
+        "A blocking load is an error where it would wait for its own thread: in tasks, and on the threads of queues",
         .capability("CQU-06"))
     func blockingThreads() async throws {
         let disk = disk()
@@ -145,5 +144,11 @@ struct ManagerEndTests {
         }
         let error = await #expect(throws: ImageError.self) { try await manager.image(for: transformed) }
         #expect(error?.reason.contains("blocking load") == true)
+        // Such as the queue for the reads of a disk cache.
+        let queue = WorkQueue(label: "reads", width: 1)
+        let other = await #expect(throws: ImageError.self) {
+            try await queue.perform { _ throws(ImageError) in try manager.loadBlocking(second) }
+        }
+        #expect(other?.code == .invalidRequest)
     }
 }
