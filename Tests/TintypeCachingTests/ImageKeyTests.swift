@@ -227,4 +227,17 @@ struct ImageKeyTests {
         #expect(second != DecodeOptions() && ImageVariant(second) != ImageVariant(DecodeOptions()))
         #expect(ImageVariant(second).description == "page=1" && ImageVariant(DecodeOptions()).isOriginal)
     }
+
+    @Test("Settings of private types have the same key in each process")
+    func privateSettings() {
+        struct Local: FormatOptions {
+            var inner = NumberOption()
+        }
+        var options = DecodeOptions()
+        options[Local.self].inner.number = 3
+        let key = ImageVariant(options).description
+        // An address begins with this sign.
+        #expect(!key.contains("$") && !key.contains("unknown context"))
+        #expect(key.contains("Local") && key.contains("NumberOption") && key.contains("3"))
+    }
 }

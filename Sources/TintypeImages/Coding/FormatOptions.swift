@@ -18,12 +18,12 @@ public protocol FormatOptions: Sendable, Hashable {
     /// A text for cache keys: different settings have different texts.
     ///
     /// The default implementation describes all stored properties. Implement it yourself if a property's description is
-    /// incomplete, like the description of `Data`.
+    /// incomplete, like the description of `Data`, or if the module has other private settings of the same name.
     var cacheKey: String { get }
 }
 
 extension FormatOptions {
-    public var cacheKey: String { String(reflecting: self) }
+    public var cacheKey: String { String(reflecting: self).withoutAddresses }
 }
 
 /// Settings by their type. Default settings are not stored, so that equivalent options are equal.
@@ -42,7 +42,9 @@ package struct FormatSettings: Sendable, Hashable {
 
     /// The cache keys of the settings, in a fixed order.
     package var cacheKeys: [String] {
-        settings?.values.map { "\(String(reflecting: type(of: $0.value))):\($0.value.cacheKey)" }.sorted() ?? []
+        settings?.values.map { settings in
+            "\(String(reflecting: type(of: settings.value)).withoutAddresses):\(settings.value.cacheKey)"
+        }.sorted() ?? []
     }
 
     subscript<Options: FormatOptions>(_ type: Options.Type) -> Options {
@@ -57,6 +59,16 @@ package struct FormatSettings: Sendable, Hashable {
 
 extension FormatOptions {
     fileprivate func isEqual(to other: any FormatOptions) -> Bool { self == other as? Self }
+}
+
+extension String {
+    /// The text without the addresses that stand for the contexts of private types. They differ in each process, and keys outlive it.
+    fileprivate var withoutAddresses: String {
+        let parts = split(separator: "(unknown context at $", omittingEmptySubsequences: false)
+        return parts.dropFirst().reduce(into: String(parts[0])) { text, part in
+            text += part.drop { $0 != "." }.dropFirst()
+        }
+    }
 }
 
 /// No decoder knows the types of a program's settings, so only none at all can be encoded.
