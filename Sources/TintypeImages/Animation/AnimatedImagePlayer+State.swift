@@ -84,6 +84,8 @@ extension AnimatedImagePlayer {
         mutating func advance(
             to now: Duration, _ lookup: (Int) -> AnimationFramePool.Lookup
         ) -> (Update, [PlaybackEvent], needsOthers: Bool) {
+            // Differences of longer times would not be in range.
+            let now = max(.seconds(Int64.min), min(now, .seconds(Int64.max)))
             let elapsed = lastTime.map { max(.zero, now - $0) } ?? .zero
             lastTime = isMoving ? max(now, lastTime ?? now) : nil
             // Limited so that a computer that slept for years stays in range.

@@ -15,23 +15,18 @@ extension Duration {
         return .seconds(isTooMuch ? (count < 0 ? Int.min : .max) : product)
     }
 
-    /// The duration in seconds, with the precision of a `Double`.
+    /// The duration in seconds, with the precision of a `Double`, limited to the range of `Int64`.
     package var inSeconds: Double {
-        let (seconds, attoseconds) = components
-        return Double(seconds) + Double(attoseconds) * 1e-18
+        // `components` ends the program where `Int64` can't have the seconds.
+        let (seconds, rest) = attoseconds.quotientAndRemainder(dividingBy: 1_000_000_000_000_000_000)
+        return Double(Int64(clamping: seconds)) + Double(Int64(clamping: rest)) * 1e-18
     }
 
     /// The duration in milliseconds, with the precision of a `Double`.
     package var inMilliseconds: Double { inSeconds * 1_000 }
 
     /// The duration in whole nanoseconds, limited to the range of `Int64`, about 292 years.
-    package var inNanoseconds: Int64 {
-        let (seconds, attoseconds) = components
-        let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        guard !overflow else { return seconds < 0 ? .min : .max }
-        let (sum, overflowOfSum) = whole.addingReportingOverflow(attoseconds / 1_000_000_000)
-        return overflowOfSum ? (seconds < 0 ? .min : .max) : sum
-    }
+    package var inNanoseconds: Int64 { Int64(clamping: attoseconds / 1_000_000_000) }
 }
 
 extension Duration {

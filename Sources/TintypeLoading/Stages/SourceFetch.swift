@@ -172,7 +172,7 @@ final class SourceFetch: Sendable {
     ) throws(ImageError) -> SourceBytes {
         let now = environment.configuration.date()
         // The time in the loader's queue, and of failed attempts, doesn't make the answer older.
-        let transferTime = loaded.transfer.map { ($0.firstByte + $0.body).inSeconds } ?? .infinity
+        let transferTime = loaded.transfer.map { $0.firstByte.inSeconds + $0.body.inSeconds } ?? .infinity
         let response = environment.storedResponse(
             loaded, of: request, with: fields, renewing: cached?.entry.response,
             requestTime: max(requestTime, now.addingTimeInterval(-transferTime)), now: now)

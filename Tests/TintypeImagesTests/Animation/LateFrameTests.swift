@@ -27,6 +27,17 @@ struct LateFrameTests {
         return (update.frame?.index, asked, update.delay)
     }
 
+    @Test("The earliest and the latest times end no program")
+    func extremeTimes() throws {
+        let player = AnimatedImagePlayer(try NumberedFramesCoder(count: 5).image())
+        let latest = Duration.seconds(1.6e20)
+        for time in [latest, Duration.zero - latest, latest] {
+            _ = player.advance(to: time)
+            player.seek(to: time)
+        }
+        #expect(player.advance(to: latest).frame != nil)
+    }
+
     @Test("Where frames take longer to decode than to show, late ones are shown all the same", .capability("3.5"))
     func slowDecoder() throws {
         var state = state(skipsLateFrames: true)

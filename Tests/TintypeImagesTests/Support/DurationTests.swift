@@ -13,4 +13,17 @@ struct DurationTests {
         }
         #expect(Duration.days(1) == .hours(24) && Duration.hours(1) == .minutes(60))
     }
+
+    @Test("Durations are numbers of seconds and nanoseconds, also those with more seconds than an integer can have")
+    func numbers() {
+        #expect(Duration.milliseconds(1_500).inSeconds == 1.5 && Duration.days(7).inSeconds == 604_800)
+        #expect(Duration.milliseconds(-1_500).inSeconds == -1.5)
+        #expect(Duration.microseconds(-3).inNanoseconds == -3_000 && Duration.seconds(2).inNanoseconds == 2_000_000_000)
+        let forever = Duration.seconds(Double(Int.max))
+        for duration in [forever, forever * 10] {
+            #expect(duration.inSeconds == 0x1p63 && duration.inNanoseconds == .max)
+            let negative = Duration.zero - duration
+            #expect(negative.inSeconds == -0x1p63 && negative.inNanoseconds == .min)
+        }
+    }
 }
