@@ -235,7 +235,7 @@ struct ImageKeyTests {
         }
         var options = DecodeOptions()
         options[Local.self].inner.number = 3
-        let key = ImageVariant(options).description
+        let key = options.formatSettings.cacheKeys.joined()
         // An address begins with this sign.
         #expect(!key.contains("$") && !key.contains("unknown context"))
         #expect(key.contains("Local") && key.contains("NumberOption") && key.contains("3"))
