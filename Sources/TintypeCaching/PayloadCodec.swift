@@ -18,7 +18,8 @@ public struct PayloadCodec: Sendable {
     public let identifier: String
     /// Makes the bytes that go to the disk.
     ///
-    /// Runs on a thread of ``WorkQueue/processing``. An error ends the store with ``ImageError/Code/cacheWriteFailed``.
+    /// Runs on a thread of ``WorkQueue/processing``. An error, or an image without bytes, ends the store with
+    /// ``ImageError/Code/cacheWriteFailed``.
     public let encode: @Sendable (Data) throws -> Data
     /// Restores the original bytes.
     ///
@@ -40,12 +41,19 @@ public struct PayloadCodec: Sendable {
     }
 }
 
+/// The error of a codec that makes no bytes of an image.
+private struct NoBytes: Error, CustomStringConvertible {
+    var description: String { "it returned no bytes" }
+}
+
 extension DiskStore {
     /// The entry as it goes to the disk.
     func encoded(_ entry: DiskCacheEntry) throws(ImageError) -> DiskCacheEntry {
         guard let payloadCodec else { return entry }
         do {
-            return try entry.converted(by: payloadCodec.encode)
+            let encoded = try entry.converted(by: payloadCodec.encode)
+            guard !encoded.data.isEmpty || entry.data.isEmpty else { throw NoBytes() }
+            return encoded
         } catch {
             throw failure(
                 .cacheWriteFailed, "the payload codec \(payloadCodec.identifier) failed: \(error)",

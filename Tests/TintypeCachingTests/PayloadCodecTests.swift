@@ -159,4 +159,12 @@ struct PayloadCodecTests {
         await cache.flush()
         #expect(await cache.usage().entries == 0)
     }
+
+    @Test("A codec that makes no bytes of an image stores none")
+    func emptyPayload() async throws {
+        let cache = cache(PayloadCodec(identifier: "none", encode: { _ in Data() }, decode: { $0 }))
+        let error = await #expect(throws: ImageError.self) { try await cache.put(someBytes(10), "a") }
+        #expect(error?.code == .cacheWriteFailed && error?.reason.contains("no bytes") == true)
+        #expect(await !cache.contains("a"))
+    }
 }

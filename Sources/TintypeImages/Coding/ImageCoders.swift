@@ -71,11 +71,17 @@ public struct ImageCoders: ImageCoder {
     ///   - format: the format of the file.
     ///   - options: the options for encoding.
     ///   - context: the resources of the call, and its cancellation.
-    /// - Throws: ``ImageError/Code/formatNotEnabled`` if no coder can write the format, and the errors of the coder.
+    /// - Throws: ``ImageError/Code/formatNotEncodable`` if no coder can write the format, ``ImageError/Code/encodeFailed`` if it writes no
+    ///   bytes, and the errors of the coder.
     public func encode(
         _ image: Image, as format: ImageFormat, options: EncodeOptions, context: ProcessingContext
     ) throws(ImageError) -> Data {
-        try encoder(of: format).encode(image, as: format, options: options, context: context.at(.encode))
+        let coder = try encoder(of: format)
+        let data = try coder.encode(image, as: format, options: options, context: context.at(.encode))
+        guard !data.isEmpty else {
+            throw ImageError(.encodeFailed, stage: .encode, reason: "\(type(of: coder)) wrote no bytes")
+        }
+        return data
     }
 
     /// - Throws: ``ImageError/Code/formatNotEncodable``.

@@ -91,6 +91,15 @@ struct ImageCodersTests {
         #expect(try nested.encode(image, as: unheardOf, options: EncodeOptions()) == Data("unheard-of".utf8))
     }
 
+    @Test("A coder that writes no bytes has failed, and is named")
+    func emptyWriter() throws {
+        let image = Image(pixels: try MutablePixelBuffer(size: PixelSize(width: 1, height: 1), cleared: true).freeze())
+        let error = #expect(throws: ImageError.self) {
+            try ImageCoders([Writer()]).encode(image, as: ImageFormat(rawValue: ""), options: EncodeOptions())
+        }
+        #expect(error?.code == .encodeFailed && error?.reason.contains("Writer") == true)
+    }
+
     @Test("The last added is asked first, and one that fails lets the next try", .capability("COD-05"))
     func fallThrough() throws {
         let coder = DotCoder()
