@@ -137,7 +137,7 @@ public struct CacheUsage: Sendable, Hashable, Codable {
     }
 
     package static func += (sum: inout CacheUsage, other: CacheUsage) {
-        sum.entries += other.entries
-        sum.bytes += other.bytes
+        sum.entries = sum.entries.addingInRange(other.entries)
+        sum.bytes = sum.bytes.addingInRange(other.bytes)
     }
 }

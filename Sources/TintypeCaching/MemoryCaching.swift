@@ -65,5 +65,8 @@ public struct CacheStatistics: Sendable, Hashable, Codable {
     public init() {}
 
     /// The fraction of lookups that were hits, from 0 to 1; 0 before the first lookup.
-    public var hitRatio: Double { hits + misses == 0 ? 0 : Double(hits) / Double(hits + misses) }
+    public var hitRatio: Double {
+        let lookups = Double(hits) + Double(misses)
+        return lookups == 0 ? 0 : Double(hits) / lookups
+    }
 }

@@ -128,7 +128,8 @@ public final class TieredDiskCache: DiskCaching {
 
     @discardableResult public func removeAll(ofSource source: String) async throws(ImageError) -> Int {
         try await removals.during(source: source, .disk) { () throws(ImageError) in
-            try await change(policies.remove) { try await $0.removeAll(ofSource: source) }.reduce(0, +)
+            try await change(policies.remove) { try await $0.removeAll(ofSource: source) }
+                .reduce(0) { $0.addingInRange($1) }
         }
     }
 

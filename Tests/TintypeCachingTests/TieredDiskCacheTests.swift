@@ -8,6 +8,21 @@ import TintypeTesting
 @testable import TintypeCaching
 @testable import TintypeImages
 
+/// A cache that doesn't know its numbers.
+private struct UnknowingCache: DiskCaching {
+    func entry(forKey key: ImageKey, priority: WorkPriority) async -> DiskCacheEntry? { nil }
+    func store(
+        _ entry: DiskCacheEntry, forKey key: ImageKey, while isCurrent: @escaping @Sendable () -> Bool
+    ) async throws(ImageError) {}
+    func contains(_ key: ImageKey) async -> Bool { false }
+    func variants(ofSource source: String) async -> [ImageVariant] { [] }
+    func remove(_ key: ImageKey) async throws(ImageError) -> Bool { false }
+    func removeAll(ofSource source: String) async throws(ImageError) -> Int { .max }
+    func removeAll() async throws(ImageError) {}
+    func removeExpired() async throws(ImageError) -> CacheUsage { await usage() }
+    func usage() async -> CacheUsage { CacheUsage(entries: .max, bytes: .max) }
+}
+
 /// A cache that tells what it was asked, and can be made to wait or to fail.
 private final class ToyCache: DiskCaching {
     let entries = Lock<[ImageKey: DiskCacheEntry]>([:])
@@ -278,5 +293,17 @@ struct TieredDiskCacheTests {
         #expect(await caches.entry(forKey: "a") == nil)
         caches.add(high)
         #expect(await caches.entry(forKey: "a")?.data == Data([2]))
+    }
+
+    @Test("Sums of numbers that caches don't know end no program")
+    func unknownNumbers() async throws {
+        let disk = TieredDiskCache([UnknowingCache(), UnknowingCache()])
+        let most = CacheUsage(entries: .max, bytes: .max)
+        #expect(try await disk.removeAll(ofSource: "a") == .max)
+        #expect(try await disk.removeExpired() == most)
+        #expect(await disk.usage() == most)
+        var statistics = CacheStatistics()
+        (statistics.hits, statistics.misses) = (.max, .max)
+        #expect(statistics.hitRatio == 0.5)
     }
 }
