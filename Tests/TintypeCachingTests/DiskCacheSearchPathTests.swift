@@ -40,6 +40,8 @@ struct DiskCacheSearchPathTests {
         let file = try #require(await other.path(forKey: "damaged"))
         try Data(count: 30).write(to: URL(filePath: file))
         let cache = DiskCache.temporary(path)
+        cache.searchPaths = [old + "\0/none"]
+        #expect(await cache.entry(forKey: "a") == nil)
         cache.searchPaths = [directory.path + "/none", old]
         #expect(await cache.entry(forKey: "a")?.data == someBytes(10))
         #expect(await cache.entry(forKey: "b") == nil)
@@ -141,7 +143,7 @@ struct DiskCacheSearchPathTests {
         cache.searchFile = { [old] key in key.source == "none" ? nil : old + "/" + key.source }
         #expect(await cache.entry(forKey: "shipped.png")?.data == someBytes(10))
         #expect(await cache.entry(forKey: "link")?.data == someBytes(10))
-        for key in ["none", "missing", "empty", "large", "pipe", "", "shipped.png/x"] {
+        for key in ["none", "missing", "empty", "large", "pipe", "", "shipped.png/x", "shipped.png\0x"] {
             #expect(await cache.entry(forKey: ImageKey(source: key)) == nil, "\(key)")
         }
     }

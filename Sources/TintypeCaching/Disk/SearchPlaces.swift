@@ -67,6 +67,7 @@ extension DiskStore {
         }
         guard let path = places.file?(key) else { return nil }
         return search { () throws(FileError) in
+            try FileError.check(path)
             // Through links, and without waiting for a FIFO.
             let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
             guard file >= 0 else { throw FileError("open", path) }

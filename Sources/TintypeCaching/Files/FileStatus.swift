@@ -60,6 +60,11 @@ struct FileError: Error, Sendable, CustomStringConvertible {
         (self.operation, self.path, self.code) = (operation, path, code)
     }
 
+    /// Refuses a path of the program with a NUL, which the system would cut there, and open another file.
+    static func check(_ path: String) throws(FileError) {
+        if path.utf8.contains(0) { throw FileError("open", path, EINVAL) }
+    }
+
     /// True if there is no such file. Only this error means that.
     var isMissing: Bool { code == ENOENT }
     /// True if the volume, or what the user may have of it, is full.

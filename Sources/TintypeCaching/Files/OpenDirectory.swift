@@ -41,6 +41,7 @@ final class OpenDirectory: Sendable {
 
     static func open(_ path: String, faults: FileFaults? = nil) throws(FileError) -> OpenDirectory {
         if let code = faults?("open directory", path) { throw FileError("open directory", path, code) }
+        try FileError.check(path)
         let file = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard file >= 0 else { throw FileError("open directory", path) }
         return OpenDirectory(path, file, faults)
