@@ -20,6 +20,8 @@ final class NumberedFramesCoder: AnimatedImageCoder {
         /// The decoders in memory that keep copies at an interval.
         var decodersWithCopies = 0
         var damaged: Set<Int> = []
+        /// The frames that have another size than the first.
+        var smaller: Set<Int> = []
         /// The frames whose decoder says that it was canceled, though nobody did.
         var falselyCancelled: Set<Int> = []
         /// True while there is no memory for frames.
@@ -102,7 +104,8 @@ final class NumberedFramesCoder: AnimatedImageCoder {
                 throw ImageError(.cancelled, stage: .decode, reason: "the session of the decoder ended")
             }
             try pass()
-            var pixels = try MutablePixelBuffer(size: info.size)
+            let isSmaller = coder.state.withLock { $0.smaller.contains(index) }
+            var pixels = try MutablePixelBuffer(size: isSmaller ? PixelSize(width: 2, height: 2) : info.size)
             pixels.withUnsafeMutableBytes { _ = $0.initializeMemory(as: UInt8.self, repeating: UInt8(index % 256)) }
             return ImageFrame(pixels: pixels.freeze(), duration: info.frameDurations[index])
         }

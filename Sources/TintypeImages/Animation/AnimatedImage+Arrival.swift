@@ -23,7 +23,7 @@ extension AnimatedImage {
             properties.loopCount = info.loopCount ?? 0
         }
         let contents = AnimationContents(
-            data, info, options: options, coder, frameProperties: poster.properties, isArriving: true)
+            data, info, options: options, coder, poster: poster, isArriving: true)
         self.init(contents, poster: poster, pressure: pressure)
     }
 

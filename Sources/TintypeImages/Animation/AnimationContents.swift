@@ -32,6 +32,9 @@ final class AnimationContents: Sendable {
     let options: DecodeOptions
     let coder: EntryCoder
     private let posterProperties: Image.Properties
+    /// The size and the format of the first frame, as it was decoded. All frames have them.
+    let frameSize: PixelSize
+    let frameFormat: PixelFormat
     /// The memory of the decoded frames but the first. Those that share a buffer count once.
     private let frameBytes: Int
     /// The frames that a program has decoded; `nil` for bytes.
@@ -43,10 +46,11 @@ final class AnimationContents: Sendable {
     /// Frames that are decoded from bytes.
     init(
         _ data: Data, _ info: ImageInfo, options: DecodeOptions, _ coder: EntryCoder,
-        frameProperties: Image.Properties, isArriving: Bool = false
+        poster: Image, isArriving: Bool = false
     ) {
         (self.options, self.coder) = (options, coder)
-        posterProperties = frameProperties
+        posterProperties = poster.properties
+        (frameSize, frameFormat) = (poster.pixels.size, poster.pixels.format)
         (frames, frameBytes) = (nil, 0)
         var start = State(data: data, info: info, durations: Self.durations(of: info))
         start.isArriving = isArriving
@@ -61,6 +65,7 @@ final class AnimationContents: Sendable {
             frames.count == 1
             ? frames : frames.map { ImageFrame(pixels: $0.pixels, duration: FrameTiming.shown($0.duration)) }
         self.frames = frames
+        (frameSize, frameFormat) = (frames[0].pixels.size, frames[0].pixels.format)
         var seen: Set = [ObjectIdentifier(frames[0].pixels)]
         frameBytes = frames.reduce(0) {
             seen.insert(ObjectIdentifier($1.pixels)).inserted ? $0 + $1.pixels.byteCount : $0

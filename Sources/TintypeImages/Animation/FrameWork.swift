@@ -3,19 +3,18 @@ struct FrameWork: Sendable {
     let contents: AnimationContents
     /// Changes each frame; `nil` for none.
     let transformer: (any ImageTransformer)?
-    /// The first frame, transformed. All frames have its size and format, which players and encoders rely on.
+    /// The first frame, transformed. All transformed frames have its size and format, which players and encoders rely on.
     let poster: PixelBuffer
 
     func apply(to frame: ImageFrame, isCancelled: @escaping @Sendable () -> Bool) throws(ImageError) -> ImageFrame {
-        guard let transformer else {
-            guard frame.pixels.size == poster.size, frame.pixels.format == poster.format else {
-                throw ImageError(
-                    .corruptImage, stage: .decode,
-                    reason: "a frame of the animation has \(frame.pixels.size) pixels, but the first has \(poster.size)"
-                )
-            }
-            return frame
+        // Before the transformer, which isn't to blame for it.
+        let size = contents.frameSize
+        guard frame.pixels.size == size, frame.pixels.format == contents.frameFormat else {
+            throw ImageError(
+                .corruptImage, stage: .decode,
+                reason: "a frame of the animation has \(frame.pixels.size) pixels, but the first has \(size)")
         }
+        guard let transformer else { return frame }
         let coder = contents.coder
         let context = ProcessingContext(limits: coder.limits, pool: coder.pool, isCancelled: isCancelled)
         let image = try Image(pixels: frame.pixels, properties: contents.frameProperties)

@@ -40,7 +40,7 @@ extension Image {
             processing: context.processing)
         entryCoder.origin = context.origin
         let poster = with { $0.loopCount = info.loopCount ?? 0 }
-        let contents = AnimationContents(data, info, options: options, entryCoder, frameProperties: poster.properties)
+        let contents = AnimationContents(data, info, options: options, entryCoder, poster: poster)
         return poster.with(AnimatedImage(contents, poster: poster, pressure: context.memoryPressure))
     }
 }

@@ -103,4 +103,21 @@ struct AnimatedImageTests {
         #expect(halves[0] != halves[1] && halves[0] == halves[0], "work without a key may be any work")
         #expect(image != image.repeated(2) && image.data == NumberedFramesCoder.bytes)
     }
+
+    @Test("A frame of another size is the decoder's fault, with a transformer, too")
+    func otherSize() async throws {
+        let coder = NumberedFramesCoder(count: 4)
+        let image = try coder.image()
+        coder.state.withLock { $0.smaller = [2] }
+        for animation in [image, image.transformed(Unchanging(), poster: image.poster)] {
+            let error = await #expect(throws: ImageError.self) { try await animation.frame(at: 2) }
+            #expect(error?.code == .corruptImage && error?.reason.contains("2x2") == true)
+            #expect(try await animation.frame(at: 3)?.pixels.size.width == 4)
+        }
+    }
+}
+
+private struct Unchanging: ImageTransformer {
+    var key: String { "unchanging" }
+    func transform(_ image: Image) throws -> Image { image }
 }
