@@ -353,8 +353,10 @@ internal import FoundationEssentials
         if isPlaying {
             settings.transition?.completion?(true)
         } else if let transition {
+            // A display may tell the end again.
+            let completion = Lock(transition.completion)
             display.show(content, in: slot, with: transition) { [weak self] isFinished in
-                transition.completion?(isFinished)
+                completion.withLock { $0.take() }?(isFinished)
                 self?.finish(result)
             }
             play(loaded.image)

@@ -41,6 +41,19 @@ struct DisplayTransitionTests {
         #expect(display.log == steps + ["image 8x8"] + steps)
     }
 
+    @Test("A transition is completed once, though its display tells the end twice", .capability("TRN-03"))
+    func repeatedEnd() async throws {
+        let manager = manager()
+        try await manager.store(.square(8), for: url)
+        let display = RecordingDisplay(manager)
+        display.endsTransitions = false
+        var transition = ImageTransition.crossDissolve()
+        transition.completion = { [display] isFinished in display.log.append("completes \(isFinished)") }
+        display.setImage(url, display: .forceTransition, transition: transition)
+        for isFinished in [true, false] { display.transitions[0](isFinished) }
+        #expect(display.log == ["image 8x8", "transition begins", "completes true"])
+    }
+
     @Test("forceTransition is for images in memory, too", .capability("OPT-17"))
     func forced() async throws {
         let manager = manager()
