@@ -12,7 +12,7 @@ extension ImageLoading {
     /// The sources are tried in order until the image is found. The image keeps the URL of the request as its identity;
     /// ``LoadedData/url`` tells the source. Header fields, method, and body are the same for all sources. A field that is only for the
     /// host of the URL, such as `Authorization`, isn't sent to another host. The load throws the error of the URL of the request, whose
-    /// reason lists the errors of the alternatives.
+    /// reason lists the errors of the first alternatives.
     /// - Parameters:
     ///   - shouldContinue: Returns true if the next source is tried after an error. It isn't asked about cancellations, which end the
     ///     load. By default, it always returns true.
@@ -60,7 +60,7 @@ private struct AlternativeSources: ImageLoading {
             if error.isCancellation || !shouldContinue(error) { throw error }
             first = error
         }
-        var others: [ImageError] = []
+        var (others, count) = ([String](), 0)
         for url in alternatives(request.url) where url != request.url {
             do throws(ImageError) {
                 let alternative = request.toAlternative(url)
@@ -76,12 +76,15 @@ private struct AlternativeSources: ImageLoading {
                 return loaded
             } catch {
                 if error.isCancellation { throw error }
-                others.append(error.withSource(url.shortDescription))
+                count += 1
+                // The failure memory keeps the reason.
+                if count <= 5 { others.append(error.withSource(url.shortDescription).description) }
                 if !shouldContinue(error) { break }
             }
         }
         if !others.isEmpty {
-            first.reason += "; the alternatives failed too: " + others.map(\.description).joined(separator: "; ")
+            if count > others.count { others.append("and \(count - others.count) more") }
+            first.reason += "; the alternatives failed too: " + others.joined(separator: "; ")
         }
         throw first
     }

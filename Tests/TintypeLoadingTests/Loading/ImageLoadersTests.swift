@@ -30,6 +30,13 @@ struct ImageLoadersTests {
         }
     }
 
+    private struct Failing: ImageLoading {
+        func canLoad(_ url: URL) -> Bool { true }
+        func load(_ request: LoadRequest) async throws(ImageError) -> LoadedData {
+            throw ImageError(.badStatus, stage: .load, reason: "it isn't here")
+        }
+    }
+
     private func name(_ loaders: ImageLoaders, _ url: String) async throws -> String {
         let loaded = try await loaders.load(LoadRequest(url: #require(URL(string: url))))
         return String(decoding: loaded.data, as: UTF8.self)
@@ -48,6 +55,15 @@ struct ImageLoadersTests {
         #expect(try await name(loaders, "a://x") == "3")
         loaders.loaders = []
         #expect(try !loaders.canLoad(#require(URL(string: "a://x"))))
+    }
+
+    @Test("The error after many alternatives names a few of theirs")
+    func alternatives() async throws {
+        let loader = Failing().withAlternatives { _ in (0..<20_000).compactMap { URL(string: "a://x/\($0)") } }
+        let url = try #require(URL(string: "a://x"))
+        let error = await #expect(throws: ImageError.self) { try await loader.load(LoadRequest(url: url)) }
+        let reason = try #require(error?.reason)
+        #expect(reason.utf8.count < 1_000 && reason.hasSuffix("and 19995 more"))
     }
 
     @Test("Without a loader the error says what there are loaders for", .capability("DLR-44"))
