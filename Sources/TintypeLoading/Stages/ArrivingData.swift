@@ -45,6 +45,9 @@ final class ArrivingData: Sendable {
     /// The bytes so far, without a copy; none, now and later, if they don't make up the source.
     var data: Data { state.withLock { $0.bytes?.data ?? Data() } }
 
-    /// True if all bytes of a source of so many have arrived here.
-    func isAll(of bytes: Int) -> Bool { state.withLock { !$0.isIncomplete && $0.count == bytes } }
+    /// Returns true if all of these bytes have arrived here, and no others.
+    func isAll(of bytes: Data) -> Bool {
+        // A loader that has handed its buffer over leaves it empty.
+        state.withLock { !$0.isIncomplete && $0.count == bytes.count } && bytes.prefix(data.count) == data
+    }
 }

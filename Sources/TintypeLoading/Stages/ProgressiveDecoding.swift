@@ -99,7 +99,7 @@ final class ProgressiveDecoding: Sendable {
                         state.animation.end(result)
                         return state.animation.image
                     }
-                    let hasArrived = state.data?.isAll(of: data.count) == true
+                    let hasArrived = state.data?.isAll(of: data) == true
                     if hasArrived { _ = state.animation.extend(data) }
                     state.animation.end(.failure(.endsTooEarly))
                     return hasArrived ? state.animation.image : nil
@@ -111,13 +111,13 @@ final class ProgressiveDecoding: Sendable {
         }
     }
 
-    /// Returns the image of all bytes; `nil` if they didn't all arrive in front of the decoder, or if it could not read
-    /// them, or found no room for the image.
+    /// Returns the image of all bytes; `nil` if others arrived in front of the decoder, or not all, or if it could not
+    /// read them, or found no room for the image.
     func finish(_ bytes: Data, _ context: ProcessingContext) throws(ImageError) -> Image? {
         try pass(context.isCancelled) { state throws(ImageError) in
             // Whatever the result, the decoder isn't needed again.
             defer { state.decoder = nil }
-            guard let decoder = state.decoder, state.data?.isAll(of: bytes.count) == true else { return nil }
+            guard let decoder = state.decoder, state.data?.isAll(of: bytes) == true else { return nil }
             do throws(ImageError) {
                 try state.take(bytes)
                 return try decoder.finish()

@@ -123,17 +123,29 @@ struct ArrivingBytesTests {
         let arriving = ArrivingData()
         _ = first.append(Data("abcd".utf8))
         arriving.share(first)
-        #expect(arriving.data == Data("abcd".utf8) && arriving.isAll(of: 4))
+        #expect(arriving.data == Data("abcd".utf8) && arriving.isAll(of: Data("abcd".utf8)))
         let second = ArrivingBytes()
         _ = second.append(Data("ab".utf8))
         arriving.share(second)
         #expect(arriving.data == Data("abcd".utf8))
         _ = second.append(Data("cdef".utf8))
         arriving.share(second)
-        #expect(arriving.data == Data("abcdef".utf8) && arriving.isAll(of: 6))
+        #expect(arriving.data == Data("abcdef".utf8) && arriving.isAll(of: Data("abcdef".utf8)))
         let other = ArrivingBytes()
         _ = other.append(Data("abcdeX".utf8))
         arriving.share(other)
-        #expect(arriving.data.isEmpty && !arriving.isAll(of: 6))
+        #expect(arriving.data.isEmpty && !arriving.isAll(of: Data("abcdef".utf8)))
+    }
+
+    @Test("Reported chunks that aren't the bytes of the answer don't stand for them")
+    func otherChunks() {
+        let arriving = ArrivingData()
+        arriving.append(LoadProgress(chunk: Data("abcd".utf8), receivedBytes: 4, expectedBytes: 4))
+        #expect(arriving.isAll(of: Data("abcd".utf8)) && !arriving.isAll(of: Data("abcX".utf8)))
+        let handedOver = ArrivingBytes()
+        _ = handedOver.append(Data("abcd".utf8))
+        let shared = ArrivingData()
+        shared.share(handedOver)
+        #expect(shared.isAll(of: handedOver.takeData()))
     }
 }
