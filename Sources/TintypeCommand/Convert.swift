@@ -84,7 +84,7 @@ struct ConvertCommand: AsyncParsableCommand {
     func run(_ console: Console) throws {
         do {
             let format = try outputFormat
-            let image = try decoded()
+            let image = try decoded(console)
             if image.isAnimated, !firstFrame, !OutputFormat.storesFrames(format) {
                 console.warning(
                     "\(output): \(format) can't be animated; only the first of \(image.animation?.frameCount ?? 1) frames is written"
@@ -100,7 +100,7 @@ struct ConvertCommand: AsyncParsableCommand {
         }
     }
 
-    private func decoded() throws(ImageError) -> Image {
+    private func decoded(_ console: Console) throws(ImageError) -> Image {
         var options = DecodeOptions()
         options.keepsColorSpace = keepColor
         options.decodeToHDR = keepDepth
@@ -114,6 +114,11 @@ struct ConvertCommand: AsyncParsableCommand {
             let context = ProcessingContext(isCancelled: { Task.isCancelled })
             let image = try frames.applied(
                 to: coders.decode(data, options: options, context: context))
+            if page.page == nil, image.format == .pdf || image.format == .tiff,
+                let pages = try? coders.info(of: data).pageCount, pages > 1
+            {
+                console.warning("\(input): only the first of \(pages) pages is written; --page chooses another")
+            }
             return if let transformer { try image.transformed(transformer) } else { image }
         } catch {
             throw error.withSource(input)

@@ -37,8 +37,11 @@ struct TintypeTool: AsyncParsableCommand {
                 try command.run()
             }
         } catch {
-            let status = exitCode(for: error)
-            guard !status.isSuccess else { exit(withError: error) }
+            var (status, error) = (exitCode(for: error), error)
+            if status.isSuccess {
+                guard let name = HeaderFields.mistakenForHelp(arguments) else { exit(withError: error) }
+                (status, error) = (.validationFailure, ValidationError("Unknown option '\(name)'"))
+            }
             // The parser repeats arguments as they are: names of files with control characters, too.
             let message = fullMessage(for: error)
             if !message.isEmpty {

@@ -49,6 +49,10 @@ struct DemoCommand: AsyncParsableCommand {
         do {
             try OutputFile.makeDirectory(out)
             let source = try await source(console)
+            // Whatever still holds it when a signal ends the process.
+            defer {
+                if let directory = source.directory { try? FileManager.default.removeItem(atPath: directory.path) }
+            }
             let isComplete: Bool
             do {
                 isComplete = try await show(source, console)
@@ -86,6 +90,7 @@ struct DemoCommand: AsyncParsableCommand {
             throw ImageError(.fileUnreadable, stage: .load, source: sources.first, reason: "the folder has no images")
         }
         let cacheDirectory = try TemporaryDirectory(prefix: "tintype-demo-cache")
+        defer { try? FileManager.default.removeItem(atPath: cacheDirectory.path) }
         let box = thumbnail.box
         let first = try ImageStack(directory: cacheDirectory.path, jobs: 12)
         let cold = await DemoPass("cold", source.items, manager: first.manager, thumbnail: box, console: console)

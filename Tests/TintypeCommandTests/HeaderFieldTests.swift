@@ -34,6 +34,16 @@ struct HeaderFieldTests {
             HeaderFields.separated(["-H", "--", "-H"]) == ["-H", "--", "-H"] && HeaderFields.separated([]).isEmpty)
     }
 
+    @Test("The name of a file that starts with a dash is no request for help")
+    func names() {
+        #expect(HeaderFields.mistakenForHelp(["info", "a.jpg", "-photo.jpg"]) == "-photo.jpg")
+        for asked in [
+            ["-h"], ["info", "-h", "-photo.jpg"], ["help", "info"], ["--help"], ["info", "--", "-photo.jpg"], [],
+        ] {
+            #expect(HeaderFields.mistakenForHelp(asked) == nil, "\(asked)")
+        }
+    }
+
     @Test("A field has a name and a value, which may have any characters except controls")
     func accepted() {
         #expect(HeaderFields.parsed([]) == [:])

@@ -97,12 +97,17 @@ struct InterruptionTests {
         #expect(FileManager.default.fileExists(atPath: folder.path + "/tidy"))
     }
 
-    @Test("What a file has that standard output is added to stays", arguments: ["/dev/stdout", "/dev/fd/1"])
-    func standardOutput(_ name: String) async throws {
+    @Test(
+        "What a file has that a descriptor adds to stays",
+        arguments: ["/dev/stdout", "/dev/fd/1", "/dev/stderr", "/dev/fd/7", "/proc/self/fd/7"])
+    func descriptors(_ name: String) async throws {
         let folder = try TemporaryDirectory()
         let file = try folder.write(Data("old ".utf8), to: "a").path
         await #expect(processExitsWith: .exitCode(0)) { [file = file as String, name = name as String] in
-            guard dup2(open(file, O_WRONLY | O_APPEND), STDOUT_FILENO) >= 0 else { exit(2) }
+            let end = open(file, O_WRONLY | O_APPEND)
+            for descriptor in [STDOUT_FILENO, STDERR_FILENO, 7] {
+                guard dup2(end, descriptor) >= 0 else { exit(2) }
+            }
             try OutputFile.replace(name, with: Data("new".utf8))
             exit(0)
         }

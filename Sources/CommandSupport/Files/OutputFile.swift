@@ -12,20 +12,20 @@ package enum OutputFile {
     /// Writes `data` to `path`, replacing a file that is there.
     ///
     /// A symbolic link stays, and its target is replaced. The new file has the permissions and, if the system allows it, the owner
-    /// of the old file. Devices and pipes are written to, and so is standard output for the path `-`.
+    /// of the old file. Devices and pipes are written to, and so are the descriptors that names such as `/dev/stderr` and `/dev/fd/4`
+    /// stand for, and standard output for the path `-`.
     /// - Throws: ``ImageError/Code/fileWriteFailed``, or ``ImageError/Code/cancelled`` while a device or a pipe takes no bytes.
     package static func replace(_ path: String, with data: Data) throws(ImageError) {
         if path == "-" { return try write(data, toStream: STDOUT_FILENO, path: path) }
         var status = stat()
         let old: stat? = stat(path, &status) == 0 ? status : nil
-        var output = stat()
-        // A name of standard output, such as /dev/stdout. The file may have other contents, too.
-        if let old, fstat(STDOUT_FILENO, &output) == 0, old.st_dev == output.st_dev, old.st_ino == output.st_ino {
-            return try write(data, toStream: STDOUT_FILENO, path: path)
+        let target: String
+        switch try resolvingLinks(path) {
+        // Its file may have other contents, too.
+        case .descriptor(let descriptor): return try write(data, toStream: descriptor, path: path)
+        case .file(let path): target = path
         }
-        // The kernel follows links that no text tells, such as /dev/stdout to a pipe.
         if let old, old.st_mode & S_IFMT != S_IFREG { return try write(data, into: path) }
-        let target = try resolvingLinks(path)
         let temporary = try writeTemporary(data, beside: target, like: old)
         guard rename(temporary, target) == 0 else {
             let reason = systemError()
@@ -74,14 +74,23 @@ package enum OutputFile {
         guard access(path, W_OK | X_OK) == 0 else { throw failure(path, systemError()) }
     }
 
-    /// Follows symbolic links, also to a file that does not exist.
-    private static func resolvingLinks(_ path: String) throws(ImageError) -> String {
+    private enum Target {
+        case descriptor(Int32), file(String)
+    }
+
+    /// Follows symbolic links, also to a file that does not exist, up to the name of an open descriptor.
+    private static func resolvingLinks(_ path: String) throws(ImageError) -> Target {
         var target = path
         // The kernel follows as many.
         for _ in 0..<40 {
+            if ["/dev/fd/", "/proc/self/fd/", "/proc/\(getpid())/fd/"].contains(directory(of: target)),
+                let descriptor = Int32(target.drop { $0 != "/" }.split(separator: "/").last ?? "")
+            {
+                return .descriptor(descriptor)
+            }
             var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
             let count = readlink(target, &buffer, buffer.count)
-            guard count >= 0 else { return target }
+            guard count >= 0 else { return .file(target) }
             // A repaired name would lead to another file.
             guard let link = String(validating: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self) else {
                 throw failure(path, "it is a link to a name that isn't UTF-8")

@@ -29,6 +29,14 @@ enum HeaderFields {
         return options + arguments[end...]
     }
 
+    /// Returns the argument for which the parser shows its help although nobody asked for it: in the name of a file such as `-photo.jpg` it
+    /// sees the option `-h`.
+    static func mistakenForHelp(_ arguments: [String]) -> String? {
+        let options = arguments.prefix { $0 != "--" }
+        guard !options.contains(where: { $0 == "-h" || $0 == "help" || $0.hasPrefix("--") }) else { return nil }
+        return options.first { $0.hasPrefix("-") && $0.contains("h") }
+    }
+
     private static func parsed(_ line: String) -> (name: String, value: String)? {
         guard let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")) else { return nil }
         let name = line.utf8[..<colon]
