@@ -156,6 +156,28 @@ struct FileCommandTests {
         #expect(transcript.errors.contains { $0.contains("warning") && $0.contains("first of 4") })
     }
 
+    @Test("convert tells which pages it leaves out, unless one was asked for")
+    func convertPages() async throws {
+        var bytes = [UInt8](try picture().encoded(as: .tiff))
+        func little(_ place: Int, _ count: Int) -> Int {
+            (0..<count).reversed().reduce(0) { $0 << 8 | Int(bytes[place + $1]) }
+        }
+        // A second page is a second directory, which the first one names.
+        let first = little(4, 4)
+        let length = 2 + 12 * little(first, 2)
+        if bytes.count % 2 == 1 { bytes.append(0) }
+        let second = bytes.count
+        bytes += bytes[first..<first + length] + [0, 0, 0, 0]
+        for index in 0..<4 { bytes[first + length + index] = UInt8(truncatingIfNeeded: second >> (8 * index)) }
+        let input = try folder.write(Data(bytes), to: "a.tif").path
+        for (flags, count) in [(["--page", "2"], 0), ([], 1)] {
+            let convert = try required(
+                TintypeTool.parseAsRoot(["convert", input, folder.path + "/b.tif"] + flags) as? ConvertCommand)
+            #expect(await status { try convert.run(transcript.console()) } == 0)
+            #expect(transcript.errors.filter { $0.contains("first of 2 pages") }.count == count)
+        }
+    }
+
     @Test("convert keeps Exif, XMP and the color profile only on request")
     func convertMetadata() async throws {
         // A block that says nothing but that the image is upright.
