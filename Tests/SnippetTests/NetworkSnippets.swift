@@ -31,6 +31,50 @@ struct BlobLoader: ImageLoading {
 }
 // snippet.end
 
+// snippet: pooled-loader
+struct PooledLoader: ImageLoading {
+    let connections: ConnectionPool
+    let schemes = ["pooled"]
+
+    func load(_ request: LoadRequest) async throws(ImageError) -> LoadedData {
+        let path = request.url.path
+        let data = try await connections.withConnection { connection async throws(ImageError) in
+            try await request.waitForRoom()
+            return try await connection.bytes(path)
+        }
+        return LoadedData(data: data, url: request.url)
+    }
+}
+// snippet.end
+
+/// The only connection of the snippet, and those who wait for it.
+actor ConnectionPool {
+    private let connection: Connection
+    private var isTaken = false
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    struct Connection: Sendable {
+        var data: Data
+        func bytes(_ path: String) async throws(ImageError) -> Data { data }
+    }
+
+    init(_ data: Data) { connection = Connection(data: data) }
+
+    func withConnection(
+        _ body: @Sendable (Connection) async throws(ImageError) -> Data
+    ) async throws(ImageError) -> Data {
+        if isTaken { await withCheckedContinuation { waiting.append($0) } }
+        isTaken = true
+        defer { giveBack() }
+        return try await body(connection)
+    }
+
+    /// Gives the connection to the next, or frees it.
+    private func giveBack() {
+        if waiting.isEmpty { isTaken = false } else { waiting.removeFirst().resume() }
+    }
+}
+
 /// The database of the snippet.
 actor Database {
     private let blobs: [String: Data]
@@ -114,6 +158,15 @@ struct NetworkSnippets {
         let missing = try ImageRequest(string: "BLOB:/photos/8")
         let error = await #expect(throws: ImageError.self) { try await manager.image(for: missing) }
         #expect(error?.code.rawValue == "blobMissing" && error?.source?.hasSuffix("/photos/8") == true)
+    }
+
+    @Test("A loader that limits its transfers waits for the memory of others in its turn")
+    func pooled() async throws {
+        let bench = try SnippetBench()
+        let pool = ConnectionPool(try bench.picture().encoded(as: .png))
+        let manager = ImageManager(cache: try bench.cache(), loader: PooledLoader(connections: pool))
+        let tasks = try (0..<5).map { manager.task(for: try ImageRequest(string: "pooled:/\($0)")) }
+        for task in tasks { #expect(try await task.image.size == PixelSize(width: 80, height: 60)) }
     }
 
     @Test("A request brings its own hooks", .capability("CTX-23", "CTX-25"))

@@ -12,7 +12,7 @@
 ///   previews. Full decodes never wait for previews.
 /// - The bodies that loads hold count, from the first byte that arrives until the last load of the URL ends. They are never refused;
 ///   decodes wait for them, but a single decode may always run. While bodies that wait for their decode fill half of the budget, no
-///   download starts, and loads read no file.
+///   download, stream, or closure of a request starts, and loads read no file. A loader of the program's own waits if it asks for room.
 /// - Frame decoders that decode frames in order don't count, because they live as long as an animation is played.
 ///
 /// A load that waits does not block a thread. Only a coder that is called directly blocks its caller. In a task, and on a thread of a

@@ -18,7 +18,7 @@ struct BytesLoader: ImageLoading {
         let data: Data
         switch source {
         case .data(let bytes): data = bytes
-        case .closure(let load): data = try await Self.bytes(load, of: request.url)
+        case .closure(let load): data = try await Self.bytes(load, for: request)
         }
         request.receive(LoadProgress(receivedBytes: 0, expectedBytes: data.count))
         if !data.isEmpty {
@@ -27,11 +27,16 @@ struct BytesLoader: ImageLoading {
         return LoadedData(data: data, url: request.url, mimeType: mimeType)
     }
 
-    private static func bytes(_ load: @Sendable () async throws -> Data, of url: URL) async throws(ImageError) -> Data {
+    private static func bytes(
+        _ load: @Sendable () async throws -> Data, for request: LoadRequest
+    ) async throws(ImageError) -> Data {
         // The closure may compute for long, and a load starts on the thread that asks for it.
         await Task.yield()
-        do { return try await load() } catch {
-            throw ImageError(loaderError: error, of: url, while: "the request's closure")
+        do {
+            try await request.waitForRoom()
+            return try await load()
+        } catch {
+            throw ImageError(loaderError: error, of: request.url, while: "the request's closure")
         }
     }
 

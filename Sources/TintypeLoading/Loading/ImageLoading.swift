@@ -18,7 +18,8 @@ public import FoundationEssentials
 /// }
 /// ```
 ///
-/// Everything else has a default. A loader whose bytes arrive in chunks adopts ``ImageStreaming`` instead.
+/// Everything else has a default. A loader whose bytes arrive in chunks adopts ``ImageStreaming`` instead. Loads may call it all at once: it
+/// limits its transfers itself, and each waits for memory in its turn (``LoadRequest/waitForRoom()``).
 public protocol ImageLoading: Sendable {
     /// Returns true if the loader accepts the URL. By default, it accepts those whose scheme is one of the ``schemes``.
     /// - Parameter url: the URL.
@@ -178,12 +179,13 @@ public struct LoadRequest: Sendable {
         (self.observer, takesBuffers) = (observer, true)
     }
 
-    /// Waits until the bytes of other loads that wait for their decode leave room for more in the ``DecodeBudget``.
+    /// Waits until the bodies that wait for their decode leave room for more in the ``DecodeBudget``. Returns at once in a request that no
+    /// manager made.
     ///
-    /// A loader that limits its concurrent transfers calls this when the turn of the transfer has come, before it starts. A transfer that
-    /// has started isn't held up.
-    /// - Throws: ``ImageError/Code/cancelled``
-    package func waitForRoom() async throws(ImageError) { try await budget?.waitForRoom(priority: priority) }
+    /// ``ImageDownloader``, ``FileLoader``, and each ``ImageStreaming`` wait for it. Another loader limits its concurrent transfers, and calls
+    /// this when the turn of the transfer has come, before it starts.
+    /// - Throws: ``ImageError/Code/cancelled`` if the calling task is canceled.
+    public func waitForRoom() async throws(ImageError) { try await budget?.waitForRoom(priority: priority) }
 
     /// Reports that bytes are going to arrive.
     package func reportBeginning(expected: Int?) {

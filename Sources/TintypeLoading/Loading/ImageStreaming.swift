@@ -17,7 +17,8 @@ public import FoundationEssentials
 /// }
 /// ```
 public protocol ImageStreaming: ImageLoading {
-    /// Starts a load.
+    /// Starts a load, when the bodies of others leave room (``LoadRequest/waitForRoom()``). A stream that waits for a turn of its own calls
+    /// that again before its first chunk.
     ///
     /// - Parameter request: The URL, and the conditions of the load.
     /// - Returns: the head of the answer, and the sequence of its chunks. The sequence ends soon after the calling task is canceled.
@@ -76,6 +77,7 @@ extension ImageStreaming {
         // Chunks may all be there, and a load starts on the thread that asks for it.
         await Task.yield()
         do {
+            try await request.waitForRoom()
             let stream = try await stream(request)
             if stream.head.isNotModified { return stream.head }
             var loaded = stream.head

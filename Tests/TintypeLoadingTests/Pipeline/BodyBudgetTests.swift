@@ -32,6 +32,21 @@ private final class RoomLoader: ImageLoading {
     }
 }
 
+/// A stream of the bytes of a closure.
+private struct StreamOfClosure: ImageStreaming {
+    let closure: @Sendable () async throws -> Data
+    let schemes = ["test"]
+
+    func stream(_ request: LoadRequest) async throws -> ImageStream {
+        let data = try await closure()
+        let chunks = AsyncStream<Data> { chunks in
+            chunks.yield(data)
+            chunks.finish()
+        }
+        return ImageStream(url: request.url, chunks: chunks)
+    }
+}
+
 @Suite("Bodies in the decode budget", .timeLimited)
 struct BodyBudgetTests {
     @Test("The bytes of a load count from the first one that arrives until the load ends")
@@ -112,6 +127,32 @@ struct BodyBudgetTests {
         try await waiting.value
         bench.loader.answer(0, with: .success(.dot()))
         _ = try await task.image
+    }
+
+    @Test("A stream and the closure of a request start only when there is room", arguments: [true, false])
+    func othersWaitForRoom(isStream: Bool) async throws {
+        let began = Lock(false)
+        let closure = { @Sendable () async throws -> Data in
+            began.withLock { $0 = true }
+            return Data("DOT 3".utf8)
+        }
+        let loader: any ImageLoading =
+            isStream ? StreamOfClosure(closure: closure) : BytesLoader(source: .closure(closure), mimeType: nil)
+        var request = LoadRequest(url: url)
+        let budget = DecodeBudget(limit: ByteCount(5))
+        request.budget = budget
+        budget.takeRoom(1_000)
+        let load = Task { [request] in try await loader.load(request).data }
+        while budget.statistics.waitingTransfers == 0 { await Task.yield() }
+        #expect(!began.withLock { $0 })
+        budget.returnRoom(1_000)
+        #expect(try await load.value == Data("DOT 3".utf8))
+        // A caller that leaves while it waits is canceled, not failed.
+        budget.takeRoom(1_000)
+        let canceled = Task { [request] in try await loader.load(request).data }
+        canceled.cancel()
+        #expect((await canceled.result.failure as? ImageError)?.code == .cancelled)
+        budget.returnRoom(1_000)
     }
 
     @Test("Transfers begin in the order of their priority, and those that leave hold nobody up")
