@@ -21,6 +21,9 @@ public protocol DiskCaching: Sendable {
     func contains(_ key: ImageKey) async -> Bool
     /// Stores an entry and replaces the previous entry under the key. When the call returns, the entry survives the end of the
     /// process.
+    ///
+    /// A cache that keeps an entry by its properties, such as in columns of a database, keeps all of them, and ``CacheValidators`` by `Codable`.
+    /// Without its ``DiskCacheEntry/response``, an image that was loaded with the credentials of a user is for everybody.
     /// - Parameters:
     ///   - entry: the encoded image and its properties.
     ///   - key: the key to store under.
@@ -85,7 +88,8 @@ extension DiskCaching {
 
 /// An encoded image with its properties.
 ///
-/// A cache of the program's own can keep the image and, by way of `Codable`, all its properties.
+/// A cache of the program's own keeps the image and all its properties, by way of `Codable` or one by one. Entries without their
+/// ``response`` may be seen by anybody.
 public struct DiskCacheEntry: Sendable, Equatable, Codable {
     /// The encoded image.
     public var data: Data
@@ -104,13 +108,21 @@ public struct DiskCacheEntry: Sendable, Equatable, Codable {
     public var extendedData: Data?
     /// The properties of a thumbnail or transformed image that its bytes don't contain. ``ImageManager`` writes and reads them.
     public var imageProperties: Data?
-    /// The response that brought the image, which decides how long HTTP lets it be used; `nil` if the program stored it.
-    package var response: StoredResponse?
+    /// The response that brought the image, in a form of Tintype's own; `nil` if the program stored the image.
+    ///
+    /// It decides who may see the image, and how long HTTP lets it be used. Anybody may see an image without a response, and nobody an image
+    /// whose response can't be read.
+    public var response: Data? {
+        get { answer?.encoded }
+        set { answer = newValue.map { $0.withUnsafeBytes { StoredResponse(encoded: $0) } } }
+    }
+    package var answer: StoredResponse?
 
     /// Creates an entry. Each parameter sets the property of the same name.
     public init(
         data: Data, created: Date, expires: Date? = nil, mimeType: String? = nil, validators: CacheValidators? = nil,
-        extendedData: Data? = nil, idleLifetime: Duration? = nil, imageProperties: Data? = nil
+        extendedData: Data? = nil, idleLifetime: Duration? = nil, imageProperties: Data? = nil,
+        response: Data? = nil
     ) {
         self.imageProperties = imageProperties
         self.data = data
@@ -120,6 +132,7 @@ public struct DiskCacheEntry: Sendable, Equatable, Codable {
         self.validators = validators
         self.extendedData = extendedData
         self.idleLifetime = idleLifetime
+        self.response = response
     }
 }
 

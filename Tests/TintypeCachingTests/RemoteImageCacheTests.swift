@@ -61,7 +61,7 @@ struct RemoteImageCacheTests {
         var entry = DiskCacheEntry(
             data: someBytes(5_000, seed: 1), created: wall.date, mimeType: "image/png",
             validators: CacheValidators(entityTag: "\"a\"", lastModified: nil))
-        entry.response = response
+        entry.answer = response
         self.entry = entry
     }
 
@@ -105,7 +105,7 @@ struct RemoteImageCacheTests {
     @Test("No image of a file is shared, whatever its key")
     func files() async throws {
         var entry = entry
-        entry.response = nil
+        entry.answer = nil
         try await cache.store(entry, forKey: "file:///home/a.png")
         try await cache.store(entry, forKey: "/home/a.png")
         entry.validators = CacheValidators(entityTag: CacheValidators.filePrefix + "1-2-3.4")
@@ -143,7 +143,7 @@ struct RemoteImageCacheTests {
         ] as [([String: String], [String: String])])
     func privacy(response: [String: String], request: [String: String]) async {
         var own = entry
-        own.response = StoredResponse(
+        own.answer = StoredResponse(
             statusCode: 200, headers: response, request: SelectingFields(request, credentials: ["authorization"]),
             requestTime: wall.date, responseTime: wall.date)
         await cache.store(own, forKey: key) { true }

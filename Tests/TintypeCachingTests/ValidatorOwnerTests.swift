@@ -36,11 +36,11 @@ struct ValidatorOwnerTests {
     func stored(_ hasResponse: Bool) throws {
         let validators = CacheValidators(entityTag: "\"1\"").owned(by: target, of: request)
         var entry = DiskCacheEntry(data: Data([1]), created: Date(timeIntervalSince1970: 1), validators: validators)
-        if hasResponse { entry.response = response("max-age=0, stale-while-revalidate=0, ") }
+        if hasResponse { entry.answer = response("max-age=0, stale-while-revalidate=0, ") }
         let key = ImageKey(source: request.absoluteString)
         let file = entry.data + EntryFile.trailer(for: entry, key: key, stored: 1)
         #expect(try read(file, key).validators == validators)
-        #expect(try read(file, key).response == entry.response)
+        #expect(try read(file, key).answer == entry.answer)
         #expect(file.range(of: Data("secret".utf8)) == nil && file.range(of: Data("/1".utf8)) == nil)
         entry.validators = CacheValidators(entityTag: "\"1\"")
         let own = entry.data + EntryFile.trailer(for: entry, key: key, stored: 1)

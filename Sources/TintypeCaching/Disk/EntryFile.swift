@@ -105,7 +105,7 @@ enum EntryFile {
         writer.integer(entry.idleLifetime?.cacheTime ?? .max)
         writer.value(codec?.utf8)
         writer.value(entry.imageProperties)
-        writer.value(entry.response?.encoded)
+        writer.value(entry.response)
         writer.value(entry.validators?.owner?.utf8)
         let descriptionSize = writer.bytes.count
         let descriptionChecksum = writer.bytes.withUnsafeBytes { XXH3.hash($0) }
@@ -169,7 +169,7 @@ enum EntryFile {
         guard reader.isComplete else { return nil }
         // The rest was added later, and may be missing.
         entry.imageProperties = reader.data()
-        entry.response = reader.value().flatMap { StoredResponse(encoded: $0) }
+        entry.answer = reader.value().map { StoredResponse(encoded: $0) }
         if let owner = reader.string(), !owner.isEmpty { validators.owner = owner }
         entry.validators = validators.isEmpty ? nil : validators
         return Description(

@@ -93,7 +93,7 @@ public final class RemoteImageCache: DiskCaching {
         guard !key.source.lowercased().hasPrefix("file:"), !key.source.hasPrefix("/"),
             entry.validators?.entityTag?.hasPrefix(CacheValidators.filePrefix) != true
         else { return false }
-        guard let response = entry.response else { return true }
+        guard let response = entry.answer else { return true }
         let directives = CacheControl(response.headers["cache-control"])
         return response.isForPlainRequests && !directives.isPrivate && !directives.noStore
     }

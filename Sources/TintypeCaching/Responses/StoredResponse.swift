@@ -90,7 +90,7 @@ package struct StoredResponse: Sendable, Hashable, Codable {
         return renewed
     }
 
-    // MARK: On disk
+    // MARK: In a cache
 
     var encoded: Data {
         var writer = ByteWriter()
@@ -107,14 +107,17 @@ package struct StoredResponse: Sendable, Hashable, Codable {
         return Data(writer.bytes)
     }
 
-    /// - Returns: `nil` if bytes are missing.
-    init?(encoded: UnsafeRawBufferPointer) {
+    /// Creates the response of ``encoded``; if bytes are missing, a response that no request selects, for without any, anybody could see the image.
+    init(encoded: UnsafeRawBufferPointer) {
         var reader = ByteReader(encoded)
         let status = reader.integer(Int64.self)
         statusCode = status == 0 ? nil : Int(status)
         requestTime = Date(cacheTime: reader.integer())
         responseTime = Date(cacheTime: reader.integer())
-        guard let headers = Self.fields(&reader), let selection = Self.fields(&reader) else { return nil }
+        guard let headers = Self.fields(&reader), let selection = Self.fields(&reader) else {
+            selection = ["*": "*"]
+            return
+        }
         (self.headers, self.selection) = (headers, selection)
     }
 

@@ -110,7 +110,7 @@ extension ImageManager {
         var entry = try await encoding.value.get()
         // Loads decode an original as its source sends it, and so would not read them.
         if isOriginal { entry.imageProperties = nil }
-        entry.response = response
+        entry.answer = response
         entry.limit(to: request.cache.lifetime)
         try await cache.store(entry, forKey: key, since: count)
     }

@@ -16,7 +16,7 @@ extension ImageManager {
         }
         if result.source == .memory, request.cache.queriesData, environment.queriesDisk(request),
             let entry = await environment.originals.disk?.entry(forKey: key.original),
-            environment.accepts(entry.response, for: request)
+            environment.accepts(entry.answer, for: request)
         {
             (result.data, result.mimeType) = (entry.data, entry.mimeType)
         }

@@ -56,7 +56,7 @@ extension LoadEnvironment {
     func variantEntry(_ image: Image, for request: ImageRequest) async throws(ImageError) -> DiskCacheEntry {
         let data = try await serialized(image, nil, for: request)
         var entry = try await encodedEntry(image, as: data, options: request.cache.encoding, priority: .first)
-        entry.response = image.response
+        entry.answer = image.response
         return entry
     }
 

@@ -32,7 +32,7 @@ struct DataLoad: Sendable {
             data: output.data, info: output.info, source: output.source, freshness: output.freshness,
             url: request.url, key: key.image, mimeType: output.mimeType, metrics: metrics,
             storeError: request.cache.waitsForStore ? try await environment.firstError(of: output.stores.writes) : nil,
-            response: output.bytes.entry.response)
+            response: output.bytes.entry.answer)
     }
 
     func run(_ job: LoadWork.Job) async throws(ImageError) -> DataOutput {
@@ -60,7 +60,7 @@ struct DataLoad: Sendable {
 
     func store(_ output: DataOutput, _ wishes: LoadWishes) async {
         guard wishes.layers.contains(.originalOnDisk), output.bytes.needsStoring,
-            environment.mayStore(output.bytes.entry.response, for: request)
+            environment.mayStore(output.bytes.entry.answer, for: request)
         else { return }
         let write = await environment.storeOriginal(
             output.bytes, of: nil, isWhole: false, for: request, fetch: output.bytes.fetch ?? key.fetch,

@@ -46,7 +46,7 @@ struct EncodedLoad: Sendable {
             data: output.entry.data, info: output.info, source: output.source, freshness: output.freshness,
             url: request.url, key: key.image, mimeType: format.mimeType, metrics: metrics,
             storeError: request.cache.waitsForStore ? try await environment.firstError(of: output.writes) : nil,
-            response: output.entry.response)
+            response: output.entry.answer)
     }
 
     func run(_ job: LoadWork.Job) async throws(ImageError) -> EncodedOutput {
@@ -59,13 +59,13 @@ struct EncodedLoad: Sendable {
         do throws(ImageError) {
             made = try await load.output(for: job)
         } catch {
-            guard var cached, environment.mayUse(cached.entry.response, after: error, of: request) else { throw error }
+            guard var cached, environment.mayUse(cached.entry.answer, after: error, of: request) else { throw error }
             cached.freshness = .stale(.failed(error))
             return cached
         }
         // What was made of bytes that are still current is current, too.
         if var cached, case .notModified = made.freshness, cached.entry.validators == made.bytes?.entry.validators {
-            cached.entry.response = made.image.response
+            cached.entry.answer = made.image.response
             cached.entry.created = environment.configuration.date()
             (cached.made, cached.freshness) = (made, .notModified)
             return cached
@@ -76,7 +76,7 @@ struct EncodedLoad: Sendable {
         var entry = DiskCacheEntry(
             data: encoded.data, created: environment.configuration.date(), mimeType: format.mimeType,
             validators: made.bytes?.entry.validators)
-        entry.response = made.image.response
+        entry.answer = made.image.response
         return EncodedOutput(
             entry: entry, info: encoded.info, source: made.source, freshness: made.freshness, made: made,
             encodeTime: time)
@@ -95,7 +95,7 @@ struct EncodedLoad: Sendable {
         guard key.queriesVariant else { return nil }
         let (entry, time) = await environment.entry(
             for: key.image, in: environment.cache, of: load.trace, priority: job.priority)
-        guard let entry, environment.accepts(entry.response, for: request), await load.isCurrent(entry)
+        guard let entry, environment.accepts(entry.answer, for: request), await load.isCurrent(entry)
         else { return nil }
         do throws(ImageError) {
             let info = try await environment.info(

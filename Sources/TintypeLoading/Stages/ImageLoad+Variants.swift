@@ -9,7 +9,7 @@ extension ImageLoad {
                 of: bytes.entry, revalidate: { environment.revalidateInBackground(callersRequest) })
         else { return nil }
         return PipelineOutput(
-            image: decoded.image.with(bytes.entry.response), bytes: bytes, source: .disk, freshness: freshness,
+            image: decoded.image.with(bytes.entry.answer), bytes: bytes, source: .disk, freshness: freshness,
             decodeTime: decoded.time, isStored: true)
     }
 
@@ -18,7 +18,7 @@ extension ImageLoad {
     func freshness(of variant: DiskCacheEntry, revalidate: () -> Void) -> Freshness? {
         // A file's image is known to be current.
         guard !environment.isFile(request.url) else { return .cached }
-        guard case .use(let freshness) = environment.decision(for: variant.response, of: request) else { return nil }
+        guard case .use(let freshness) = environment.decision(for: variant.answer, of: request) else { return nil }
         if case .stale(.revalidating) = freshness { revalidate() }
         return freshness
     }
@@ -58,7 +58,7 @@ extension ImageLoad {
         _ key: ImageKey, _ thumbnail: DecodeOptions?, _ job: LoadWork.Job
     ) async throws(ImageError) -> (SourceBytes, Decoded)? {
         let (entry, time) = await environment.entry(for: key, in: environment.cache, of: trace, priority: job.priority)
-        guard let entry, environment.accepts(entry.response, for: request), await isCurrent(entry) else { return nil }
+        guard let entry, environment.accepts(entry.answer, for: request), await isCurrent(entry) else { return nil }
         let bytes = SourceBytes(
             entry, source: .disk, isVariant: true, diskTime: time, reservation: environment.reservation())
         var options = thumbnail ?? DecodeOptions()

@@ -124,7 +124,7 @@ final class ImageLoad: Sendable {
         let animation = await previews.end(.success(result.bytes.data), isCut: image.isPartial)
         if let animation, image.isAnimated, animation.isPartial == image.isPartial { image = image.with(animation) }
         return PipelineOutput(
-            image: image.with(result.bytes.entry.response), bytes: result.bytes,
+            image: image.with(result.bytes.entry.answer), bytes: result.bytes,
             source: result.source, freshness: result.freshness, decodeTime: result.value.time)
     }
 

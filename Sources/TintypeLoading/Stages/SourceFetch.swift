@@ -29,13 +29,13 @@ final class SourceFetch: Sendable {
 
     /// True if others may use the bytes until the loads and the writes that use them have ended, unless HTTP forbids that. Until then nobody
     /// asks the source again: a load may need the bytes twice.
-    func keeps(_ fetched: FetchedBytes) -> Bool { environment.mayReuse(fetched.bytes.entry.response, for: request) }
+    func keeps(_ fetched: FetchedBytes) -> Bool { environment.mayReuse(fetched.bytes.entry.answer, for: request) }
 
     func run(_ job: LoadWork.Job) async throws(ImageError) -> FetchedBytes {
         var cached = key.queriesDisk ? await cachedBytes(priority: job.priority) : nil
         var policy = key.policy
         if let found = cached {
-            switch environment.decision(for: found.entry.response, of: request) {
+            switch environment.decision(for: found.entry.answer, of: request) {
             case .use(let freshness): return FetchedBytes(bytes: found, freshness: freshness)
             case .revalidate:
                 policy = .revalidate
@@ -56,7 +56,7 @@ final class SourceFetch: Sendable {
                 isAnswer: true, isNew: cached == nil ? policy.asksSource || key.isReload : !bytes.isNotModified)
         } catch {
             // If the source fails, the cached bytes are the result.
-            guard let cached, environment.mayUse(cached.entry.response, after: error, of: request) else { throw error }
+            guard let cached, environment.mayUse(cached.entry.answer, after: error, of: request) else { throw error }
             return FetchedBytes(bytes: cached, freshness: .stale(.failed(error)))
         }
     }
@@ -68,7 +68,7 @@ final class SourceFetch: Sendable {
     private func cachedBytes(priority: WorkPriority) async -> SourceBytes? {
         let (entry, time) = await environment.entry(
             for: key.original, in: environment.originals, of: trace, priority: priority)
-        guard let entry, environment.accepts(entry.response, for: request) else { return nil }
+        guard let entry, environment.accepts(entry.answer, for: request) else { return nil }
         return SourceBytes(
             entry, source: .disk, diskTime: time, fetch: key, reservation: environment.reservation())
     }
@@ -174,13 +174,13 @@ final class SourceFetch: Sendable {
         // The time in the loader's queue, and of failed attempts, doesn't make the answer older.
         let transferTime = loaded.transfer.map { $0.firstByte.inSeconds + $0.body.inSeconds } ?? .infinity
         let response = environment.storedResponse(
-            loaded, of: request, with: fields, renewing: cached?.entry.response,
+            loaded, of: request, with: fields, renewing: cached?.entry.answer,
             requestTime: max(requestTime, now.addingTimeInterval(-transferTime)), now: now)
         if loaded.isNotModified {
             guard let cached else { throw .uselessConfirmation(loaded.statusCode) }
             var entry = cached.entry
             entry.created = now
-            entry.response = response
+            entry.answer = response
             entry.validators = (entry.validators ?? CacheValidators()).renewed(by: loaded.validators)
             return SourceBytes(
                 entry, source: .disk, isNotModified: true, diskTime: cached.diskTime, loadTime: loadTime,
@@ -192,7 +192,7 @@ final class SourceFetch: Sendable {
         var entry = DiskCacheEntry(
             data: loaded.data, created: now, mimeType: loaded.mimeType,
             validators: loaded.validators?.owned(by: loaded.url, of: url))
-        entry.response = response
+        entry.answer = response
         let isSame = cached?.data == loaded.data
         // The program's own bytes belong to the image, whether the source says that it is the same or sends it again.
         if isSame { entry.extendedData = cached?.entry.extendedData }

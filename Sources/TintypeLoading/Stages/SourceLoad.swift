@@ -73,7 +73,7 @@ struct SourceLoad: Sendable {
                 // What came is no image, or a part of one, such as the page of a hotel's network.
                 guard let outdated = bytes.outdated,
                     error.code == .unknownFormat || EntryCoder.shouldDiscardEntry(after: error),
-                    environment.mayUse(outdated.entry.response, after: error, of: self.fetched),
+                    environment.mayUse(outdated.entry.answer, after: error, of: self.fetched),
                     let value = try? await outdated.decoding({ () throws(ImageError) in try await decode(outdated) })
                 else { throw error }
                 return Result(value: value, bytes: outdated, freshness: .stale(.failed(error)), source: .disk)

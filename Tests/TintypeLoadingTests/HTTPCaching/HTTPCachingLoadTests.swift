@@ -249,8 +249,8 @@ struct HTTPCachingLoadTests {
         let entry = await disk.entry(forKey: key)
         #expect((entry == nil) == isRemoved && (cache.memory.image(forKey: key) == nil) == isRemoved)
         guard !isRemoved else { return }
-        #expect(entry?.response?.headers == ["cache-control": "max-age=100", "vary": "accept"])
-        #expect(entry?.response?.statusCode == 200 && entry?.validators?.entityTag == "\"1\"")
+        #expect(entry?.answer?.headers == ["cache-control": "max-age=100", "vary": "accept"])
+        #expect(entry?.answer?.statusCode == 200 && entry?.validators?.entityTag == "\"1\"")
         #expect(manager.memoryImage(for: request) != nil && manager.memoryImage(for: url) == nil)
     }
 

@@ -123,7 +123,8 @@ struct SelectionTests {
             var request = ImageRequest(url)
             request.cache.waitsForStore = true
             _ = try await manager(loader, cache).load(request)
-            let control = CacheControl(cache.now.disk[ImageKey(source: "test:a")]?.response?.headers["cache-control"])
+            let control = CacheControl(
+                cache.now.disk[ImageKey(source: "test:a")]?.answer?.headers["cache-control"])
             #expect(control.isPrivate == isPrivate)
         }
     }
@@ -140,6 +141,37 @@ struct SelectionTests {
             cache.change { $0.memory = [:] }
         }
         #expect(try await manager.load(url).image.size.width == 9)
+    }
+
+    @Test(
+        "An entry made anew from its properties is for the same users, and with a damaged response for none",
+        .capability("HTC-04"))
+    func madeAnew() async throws {
+        let (loader, cache) = (GatedLoader { _ in .success(.dot(size: 9)) }, DictionaryCache())
+        let manager = manager(loader, cache)
+        let requests = [["Authorization": "anna"], ["Authorization": "bert"], [:]].map { fields in
+            var request = ImageRequest(url, headers: fields)
+            request.cache.waitsForStore = true
+            return request
+        }
+        _ = try await manager.load(requests[0])
+        let cases: [(Int, Bool, ImageOrigin)] = [
+            (0, false, .disk), (1, false, .network), (1, true, .network), (2, false, .network),
+        ]
+        for (user, isDamaged, source) in cases {
+            await manager.flush()
+            cache.change { state in
+                state.memory = [:]
+                state.disk = state.disk.mapValues { old in
+                    DiskCacheEntry(
+                        data: old.data, created: old.created, expires: old.expires, mimeType: old.mimeType,
+                        validators: old.validators, extendedData: old.extendedData, idleLifetime: old.idleLifetime,
+                        imageProperties: old.imageProperties,
+                        response: isDamaged ? old.response?.dropLast() : old.response)
+                }
+            }
+            #expect(try await manager.load(requests[user]).source == source, "\(user), \(isDamaged)")
+        }
     }
 
     @Test("A part is never stored as the image", .capability("HTC-01"), arguments: [CachePolicy.cacheFirst, .http])

@@ -72,7 +72,7 @@ struct RefreshTests {
         func make() -> ManagerBench {
             let bench = ManagerBench { _ in .success(LoadedData(data: Data("<html>".utf8), url: url)) }
             var entry = DiskCacheEntry(data: Data("DOT 3".utf8), created: Date())
-            entry.response = StoredResponse(
+            entry.answer = StoredResponse(
                 statusCode: 200, headers: ["cache-control": "max-age=0"], request: SelectingFields([:]),
                 requestTime: .distantPast, responseTime: .distantPast)
             bench.cache.change { [entry] in $0.disk[key] = entry }

@@ -85,7 +85,7 @@ struct ReplacementTests {
         refresh.cache.query = policy == .http ? .disk : .all
         if policy == .http { refresh.headers = ["Cache-Control": "no-cache"] }
         bench.cache.change { cache in
-            cache.disk[key]?.response = StoredResponse(
+            cache.disk[key]?.answer = StoredResponse(
                 statusCode: 200, headers: ["cache-control": "no-cache"], request: SelectingFields([:]),
                 requestTime: Date(), responseTime: Date())
         }
