@@ -61,8 +61,8 @@ final class SourceBytes: Sendable {
     /// True for the bytes of a source that wasn't asked for them, but whether they are current.
     var isConfirmation: Bool { isNotModified && source == .disk }
 
-    /// True if the disk does not have these bytes, or has them with an older date.
-    var needsStoring: Bool { !isVariant && (source != .disk || isNotModified) }
+    /// True if the disk does not have these bytes, or has them with an older date. Bytes of a partial image wouldn't say that it is partial.
+    var needsStoring: Bool { !isVariant && (source != .disk || isNotModified) && image?.isPartial != true }
 
     /// The removals that happened before these bytes, passed to their stores and those of images made from them; `nil` for a variant.
     var removals: SourceRemovals? { state.withLock { $0.removals } }

@@ -12,6 +12,7 @@ import TintypeTesting
 private struct DrawingLoader: ImageLoading {
     let calls = Watched(0)
     var scale = 1.0
+    var isPartial = false
     let schemes = ["test"]
     func canLoad(_ url: URL) -> Bool { url.scheme == "test" }
 
@@ -21,6 +22,7 @@ private struct DrawingLoader: ImageLoading {
         pixels.withUnsafeMutableBytes { bytes in _ = bytes.initializeMemory(as: UInt8.self, repeating: 200) }
         var image = Image(pixels: pixels.freeze())
         image.scale = scale
+        image.isPartial = isPartial
         return LoadedData(image: image, url: request.url)
     }
 }
@@ -94,6 +96,20 @@ struct ImageMakingLoaderTests {
         #expect(cache.now.disk[result.key]?.data == Data("DOT 40".utf8))
         request.cache.query = .disk
         #expect(try await manager.load(request).source == .disk && loader.calls.value == 1)
+    }
+
+    @Test("A part of an image is stored nowhere, whatever it is asked for")
+    func part() async throws {
+        let manager = ImageManager(
+            cache: cache, loader: DrawingLoader(isPartial: true), coders: ImageCoders([DotCoder()]))
+        var request = request
+        request.cache.waitsForStore = true
+        request.decode.allowsPartialImage = true
+        _ = try await manager.data(for: request)
+        #expect(try await manager.image(for: request).isPartial)
+        _ = try await manager.encoded(for: request, as: .dot)
+        await manager.flush()
+        #expect(cache.now.disk.isEmpty && cache.now.memory.isEmpty)
     }
 
     @Test("Where bytes are asked for, a coder makes them")
