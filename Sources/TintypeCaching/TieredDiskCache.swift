@@ -11,9 +11,17 @@
 public final class TieredDiskCache: DiskCaching {
     private let policies: (query: Policy, store: Policy, remove: Policy, contains: Policy, removeAll: Policy)
     private let promotesHits: Bool
-    private let list: Lock<[any DiskCaching]>
+    private let list: Lock<[Tier]>
     /// The removals and stores through this class, which a promotion must not undo.
     private let removals = RemovalCounts()
+
+    private struct Tier: Sendable {
+        let cache: any DiskCaching
+        /// The hits of other caches that are being stored in this one.
+        let promotions = PendingStores()
+        /// The most bytes of those, or a single hit.
+        static let promotedBytes = ByteCount.megabytes(64)
+    }
 
     /// Creates a combination of caches, the last with the highest priority, and the policies of the calls that the parameters are named
     /// after.
@@ -24,28 +32,31 @@ public final class TieredDiskCache: DiskCaching {
     ///   - remove: the caches that lose removed images.
     ///   - contains: the caches that are asked for an entry without reading it.
     ///   - removeAll: the caches that are cleared.
-    ///   - promotesHits: true to store a hit in the caches of higher priority, too, also in those that lookups don't ask.
+    ///   - promotesHits: true to store a hit in the caches of higher priority, too, also in those that lookups don't ask. The
+    ///     lookup doesn't wait for it.
     public init(
         _ caches: [any DiskCaching], query: Policy = .serial, store: Policy = .highestOnly,
         remove: Policy = .concurrent, contains: Policy = .serial, removeAll: Policy = .concurrent,
         promotesHits: Bool = false
     ) {
-        list = Lock(caches)
+        list = Lock(caches.map { Tier(cache: $0) })
         policies = (query, store, remove, contains, removeAll)
         self.promotesHits = promotesHits
     }
 
     /// The caches, oldest first.
-    public var caches: [any DiskCaching] { list.withLock { $0 } }
+    public var caches: [any DiskCaching] { tiers.map(\.cache) }
+
+    private var tiers: [Tier] { list.withLock { $0 } }
 
     /// Adds a cache with a higher priority than all present caches. Calls in progress continue without it.
     /// - Parameter cache: the cache.
-    public func add(_ cache: any DiskCaching) { list.withLock { $0.append(cache) } }
+    public func add(_ cache: any DiskCaching) { list.withLock { $0.append(Tier(cache: cache)) } }
 
     /// The caches that take part in a call, highest priority first.
     private func caches(for policy: Policy) -> [any DiskCaching] {
-        let all = list.withLock { $0 }
-        return Self.places(for: policy, of: all.count).map { all[$0] }
+        let all = tiers
+        return Self.places(for: policy, of: all.count).map { all[$0].cache }
     }
 
     /// The places of those caches among all, which are in the order of priority, the lowest first.
@@ -60,14 +71,29 @@ public final class TieredDiskCache: DiskCaching {
     public func entry(forKey key: ImageKey, priority: WorkPriority) async -> DiskCacheEntry? {
         let count = removals.count(ofSource: key.source)
         let hit = await firstHit(policies.query) { await $0.entry(forKey: key, priority: priority) }
-        guard let hit, promotesHits else { return hit?.value }
-        for cache in hit.higher where await !cache.contains(key) {
-            // If this fails, later lookups still find the entry in its cache.
-            try? await cache.store(hit.value, forKey: key) { [removals] in
-                removals.count(ofSource: key.source).disk.permitsStore(since: count.disk)
-            }
+        if let hit, promotesHits {
+            for tier in hit.higher { promote(hit.value, forKey: key, to: tier, since: count.disk) }
         }
-        return hit.value
+        return hit?.value
+    }
+
+    /// Starts to store a hit in a cache that lacks it. No lookup waits for that: a slow cache would hold up the hits of others.
+    private func promote(
+        _ entry: DiskCacheEntry, forKey key: ImageKey, to tier: Tier, since count: RemovalCount.Layer
+    ) {
+        let bytes = entry.data.count
+        let limit = max(Tier.promotedBytes, ByteCount(bytes))
+        let (number, isOverLimit) = tier.promotions.begin(bytes: bytes, limit: limit)
+        // If there are too many, or the store fails, later lookups still find the entry in its cache.
+        guard !isOverLimit else { return tier.promotions.end(number, bytes: bytes) }
+        Task.immediateDetached { [removals] in
+            if await !tier.cache.contains(key) {
+                try? await tier.cache.store(entry, forKey: key) {
+                    removals.count(ofSource: key.source).disk.permitsStore(since: count)
+                }
+            }
+            tier.promotions.end(number, bytes: bytes)
+        }
     }
 
     public func path(forKey key: ImageKey) async -> String? {
@@ -100,11 +126,11 @@ public final class TieredDiskCache: DiskCaching {
     /// Returns the first hit, and the caches of higher priority than the cache that has it.
     private func firstHit<Value: Sendable>(
         _ policy: Policy, _ find: @escaping @Sendable (any DiskCaching) async -> Value?
-    ) async -> (value: Value, higher: ArraySlice<any DiskCaching>)? {
-        let all = list.withLock { $0 }
+    ) async -> (value: Value, higher: ArraySlice<Tier>)? {
+        let all = tiers
         let searches = Self.places(for: policy, of: all.count).map { place in
-            { @Sendable () async -> (value: Value, higher: ArraySlice<any DiskCaching>)? in
-                await find(all[place]).map { ($0, all[(place + 1)...]) }
+            { @Sendable () async -> (value: Value, higher: ArraySlice<Tier>)? in
+                await find(all[place].cache).map { ($0, all[(place + 1)...]) }
             }
         }
         if policy == .concurrent { return await firstResult(of: searches) }
@@ -143,7 +169,12 @@ public final class TieredDiskCache: DiskCaching {
         try await change(.serial) { try await $0.removeExpired() }.reduce(into: CacheUsage()) { $0 += $1 }
     }
 
-    public func flush() async { for cache in caches { await cache.flush() } }
+    public func flush() async {
+        for tier in tiers {
+            await tier.promotions.wait()
+            await tier.cache.flush()
+        }
+    }
 
     /// Changes the caches of a policy. If some fail, throws the error of the cache with the highest priority, after all have finished.
     @discardableResult private func change<Value: Sendable>(

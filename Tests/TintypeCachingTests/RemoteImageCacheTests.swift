@@ -286,6 +286,7 @@ struct RemoteImageCacheTests {
         try await caches.store(entry, forKey: key)
         _ = await own.remove(key)
         #expect(await caches.entry(forKey: key) == entry)
+        await caches.flush()
         #expect(await own.entry(forKey: key, priority: WorkPriority()) == entry, "promoted")
         store.fails.withLock { $0 = true }
         #expect(await caches.entry(forKey: "missing") == nil)

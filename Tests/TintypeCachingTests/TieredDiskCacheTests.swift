@@ -227,6 +227,7 @@ struct TieredDiskCacheTests {
         put(3, low)
         let caches = TieredDiskCache([low, middle, high], promotesHits: promotesHits)
         #expect(await caches.entry(forKey: "a")?.data == Data([3]))
+        await caches.flush()
         for cache in [high, middle] {
             #expect(cache.entries.withLock { $0["a"]?.data } == (promotesHits ? Data([3]) : nil))
         }
@@ -237,6 +238,7 @@ struct TieredDiskCacheTests {
         put(3, low)
         let caches = TieredDiskCache([low, middle, high], query: .lowestOnly, promotesHits: true)
         #expect(await caches.entry(forKey: "a")?.data == Data([3]))
+        await caches.flush()
         for cache in [high, middle] { #expect(cache.entries.withLock { $0["a"]?.data } == Data([3])) }
     }
 
@@ -253,6 +255,7 @@ struct TieredDiskCacheTests {
         try await caches.remove("a")
         gate.update { $0 = true }
         #expect(await found?.data == Data([3]))
+        await caches.flush()
         #expect(high.entries.withLock { $0.isEmpty })
     }
 
@@ -268,7 +271,27 @@ struct TieredDiskCacheTests {
         _ = try await high.remove("a")
         gate.update { $0 = true }
         #expect(await found?.data == Data([3]))
+        await caches.flush()
         #expect(high.entries.withLock { $0.isEmpty }, "the query can't know that the newer one is gone")
+    }
+
+    @Test("A hit doesn't wait for its promotions, and holds little memory for those that hang", .capability("CMG-07"))
+    func hangingPromotion() async throws {
+        let hanging = GatedDisk()
+        let large = DiskCacheEntry(data: Data(count: 40_000_000), created: entry.created)
+        low.entries.withLock { ($0["a"], $0["b"]) = (large, large) }
+        let caches = TieredDiskCache([low, high, hanging], promotesHits: true)
+        #expect(await caches.entry(forKey: "a") != nil)
+        try await high.calls.wait { $0.contains("store") }
+        #expect(await caches.entry(forKey: "b") != nil)
+        hanging.gate.open()
+        await caches.flush()
+        #expect(await hanging.contains("a"))
+        // The other one was too much at once, and comes with the next lookup.
+        #expect(await !hanging.contains("b"))
+        #expect(await caches.entry(forKey: "b") != nil)
+        await caches.flush()
+        #expect(await hanging.contains("b"))
     }
 
     @Test("A cache that cannot keep a copy does not spoil the hit")

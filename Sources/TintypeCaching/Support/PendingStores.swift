@@ -1,7 +1,7 @@
-/// The writes to the disk cache that no load waits for.
+/// The stores that nobody waits for, such as a load's writes to disk.
 ///
 /// The waiting bytes are bounded: beyond the limit a load waits for its own write.
-final class PendingStores: Sendable {
+package final class PendingStores: Sendable {
     private struct State {
         var bytes = 0
         var lastNumber = 0
@@ -11,9 +11,11 @@ final class PendingStores: Sendable {
 
     private let state = Lock(State())
 
+    package init() {}
+
     /// Registers a write.
     /// - Returns: its number, and whether the limit is exceeded, so that the load has to wait for it.
-    func begin(bytes: Int = 0, limit: ByteCount = ByteCount(.max)) -> (number: Int, isOverLimit: Bool) {
+    package func begin(bytes: Int = 0, limit: ByteCount = ByteCount(.max)) -> (number: Int, isOverLimit: Bool) {
         state.withLock { state in
             state.lastNumber += 1
             state.running[state.lastNumber] = Promise()
@@ -22,7 +24,7 @@ final class PendingStores: Sendable {
         }
     }
 
-    func end(_ number: Int, bytes: Int = 0) {
+    package func end(_ number: Int, bytes: Int = 0) {
         let ended = state.withLock { state in
             state.bytes -= bytes
             return state.running.removeValue(forKey: number)
@@ -31,7 +33,7 @@ final class PendingStores: Sendable {
     }
 
     /// Runs other work that callers may wait for as they wait for writes, such as the revalidation of an image.
-    func run(_ work: @escaping @Sendable () async -> Void) {
+    package func run(_ work: @escaping @Sendable () async -> Void) {
         let number = begin().number
         Task.detached {
             await work()
@@ -40,5 +42,5 @@ final class PendingStores: Sendable {
     }
 
     /// Waits for the writes that are under way now; later ones don't prolong the wait.
-    func wait() async { for write in state.withLock({ Array($0.running.values) }) { await write.value } }
+    package func wait() async { for write in state.withLock({ Array($0.running.values) }) { await write.value } }
 }
