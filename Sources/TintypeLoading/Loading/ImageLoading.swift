@@ -35,6 +35,13 @@ public protocol ImageLoading: Sendable {
     ///
     /// Responds to the cancellation of the calling task, and ends soon after it. Reports bytes as they arrive through
     /// ``LoadRequest/receive``, but never after it has returned.
+    ///
+    /// It may ask its manager for other images. For the image that it loads, it gets ``ImageError/Code/invalidRequest``, also in tasks that it
+    /// doesn't wait for. A cycle through another manager isn't found, and never ends.
+    ///
+    /// It throws ``ImageError/Code/cancelled`` only in a canceled task. Another cancellation, such as of a session of the loader's own, would
+    /// be taken for the caller's: no other source is tried, and a display keeps its placeholder. It is a
+    /// ``ImageError/Code/connectionFailed``, for example.
     /// - Parameter request: the URL, and the conditions of the load.
     /// - Returns: the bytes with their description.
     /// - Throws: ``ImageError`` of the stage ``ImageError/Stage/load``, with the URL and the reason.

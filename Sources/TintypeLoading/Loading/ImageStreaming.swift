@@ -23,7 +23,7 @@ public protocol ImageStreaming: ImageLoading {
     /// - Parameter request: The URL, and the conditions of the load.
     /// - Returns: the head of the answer, and the sequence of its chunks. The sequence ends soon after the calling task is canceled.
     /// - Throws: any error, also while the chunks arrive. An error that isn't an ``ImageError`` becomes the ``ImageError/underlying``
-    ///   error of ``ImageError/Code/connectionFailed``.
+    ///   error of ``ImageError/Code/connectionFailed``. ``ImageError/Code/cancelled`` is only for a canceled task.
     func stream(_ request: LoadRequest) async throws -> ImageStream
 
     /// The largest number of bytes that are accepted. The default is 200 MB.

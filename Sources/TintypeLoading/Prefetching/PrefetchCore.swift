@@ -8,6 +8,8 @@ final class PrefetchCore: Sendable {
 
     private struct Batch {
         var prefetch: ImagePrefetch
+        /// The job whose loader asks for it, and may wait for it.
+        let asking = SharedWorkID.currentJob
         /// The first request that may still wait.
         var next = 0
         /// Later requests that were canceled while they waited.
@@ -17,6 +19,7 @@ final class PrefetchCore: Sendable {
     private struct Load {
         var number: Int
         var batch: Int
+        var asking: Int?
         var request: ImageRequest
         var storesOnDiskOnly: Bool
         /// `nil` while the load starts.
@@ -97,9 +100,9 @@ final class PrefetchCore: Sendable {
     /// Starts as many loads as may run, in their order.
     private func beginLoads() {
         while let load = state.withLock({ Self.nextLoad(&$0) }) {
-            // Detached: a prefetch inherits neither the priority of the caller nor its task-local values.
+            // Detached: a prefetch inherits neither the priority of the caller nor its other task-local values.
             let task = Task.immediateDetached { [self] in
-                let outcome = await outcome(of: load)
+                let outcome = await SharedWorkID.$currentJob.withValue(load.asking) { await self.outcome(of: load) }
                 // An image in memory is there at once. The thread of the caller goes on before the next load starts.
                 await Task.yield()
                 end(load.number, outcome)
@@ -125,7 +128,8 @@ final class PrefetchCore: Sendable {
             }
             request.priority = min(request.priority, configuration.priority)
             let load = Load(
-                number: state.makeID(), batch: id, request: request, storesOnDiskOnly: configuration.storesOnDiskOnly)
+                number: state.makeID(), batch: id, asking: state.batches[id]?.asking, request: request,
+                storesOnDiskOnly: configuration.storesOnDiskOnly)
             state.running[load.number] = load
             return load
         }

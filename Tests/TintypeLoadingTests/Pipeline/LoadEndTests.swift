@@ -159,6 +159,26 @@ struct LoadEndTests {
         manager.withLock { $0 = nil }
     }
 
+    @Test("A loader that waits for a prefetch of the image that it loads sees it fail", arguments: [true, false])
+    func loaderPrefetchesItself(onDisk: Bool) async throws {
+        let prefetcher = Lock<ImagePrefetcher?>(nil)
+        let seen = Lock<[ImageError.Code]>([])
+        let manager = self.manager { request in
+            guard let prefetcher = prefetcher.withLock({ $0 }) else { return .failure(.cancelled) }
+            let prefetch = prefetcher.prefetch([request.url])
+            await prefetch.wait()
+            seen.withLock { $0 += prefetch.failures.map(\.error.code) }
+            return .success(.dot())
+        }
+        var configuration = ImagePrefetcher.Configuration()
+        configuration.storesOnDiskOnly = onDisk
+        let own = ImagePrefetcher(manager: manager, configuration: configuration, pressure: nil)
+        prefetcher.withLock { $0 = own }
+        #expect(try await manager.image(for: URL(string: "test:a")!).size.width == 8)
+        #expect(seen.withLock { $0 } == [.invalidRequest])
+        prefetcher.withLock { $0 = nil }
+    }
+
     @Test("A loader, a transformer, and hooks may use the manager that calls them")
     func reentrancy() async throws {
         let current = Lock<ImageManager?>(nil)
