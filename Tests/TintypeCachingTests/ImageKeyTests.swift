@@ -220,6 +220,16 @@ struct ImageKeyTests {
         #expect(keys.count == 6)
     }
 
+    @Test("A variant that a cache has kept by Codable is the same one")
+    func codable() throws {
+        var options = DecodeOptions()
+        options.thumbnailSize = PixelSize(width: 40, height: 30)
+        for variant in [ImageVariant.original, ImageVariant(options, transformer: Named(key: "a;b|%"))] {
+            let kept = try JSONDecoder().decode(ImageVariant.self, from: JSONEncoder().encode(variant))
+            #expect(kept == variant && ImageKey(source: "a", variant: kept) == ImageKey(source: "a", variant: variant))
+        }
+    }
+
     @Test("Pages are different work: neither caches nor running loads confuse them", .capability("COD-61"))
     func identity() {
         var second = DecodeOptions()

@@ -1,5 +1,7 @@
 /// The work that made an image of its source, in a canonical spelling: variants are equal if and only if the work is.
-public struct ImageVariant: Hashable, Sendable, CustomStringConvertible {
+///
+/// A cache of the program's own that outlives the process keeps them by `Codable`.
+public struct ImageVariant: Hashable, Sendable, Codable, CustomStringConvertible {
     /// The canonical spelling, such as `fit=400x300;transform=blur(8.0)`; empty for the original.
     public let description: String
 
