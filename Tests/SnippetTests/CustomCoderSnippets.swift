@@ -6,7 +6,7 @@ import TintypeTesting
 
 // snippet: custom-coder
 extension ImageFormat {
-    static let bars = ImageFormat(rawValue: "bars")
+    nonisolated static let bars = ImageFormat(rawValue: "bars")
 }
 
 /// Reads a format of gray bars: the bytes "bars", a width, a height, and one byte for each row.
