@@ -5,10 +5,13 @@ public import FoundationEssentials
 /// Readers see an entry either whole or not at all, in this process and in any other. The methods do their work on threads of
 /// their own, so none blocks the caller's executor. They do it even in a canceled task. Only the read of an entry may end early, since a
 /// canceled load doesn't use it.
+///
+/// They are called from any thread, several at once. None may wait for the ``ImageManager`` that uses the cache: that may wait for the
+/// call, and neither would end. While 64 MB of images wait for stores that hang, all loads that store wait, too.
 public protocol DiskCaching: Sendable {
     /// Returns the entry under a key, which counts as used; `nil` if there is none, if it was damaged (and is discarded), or if the
     /// calling task is canceled while it would have to wait. Reads it before less urgent entries. The priority may change while the read
-    /// waits.
+    /// waits: a ``WorkQueue`` follows it, and other caches read ``WorkPriority/value`` when a turn is free.
     /// - Parameters:
     ///   - key: the key.
     ///   - priority: the priority among waiting reads.
@@ -42,7 +45,8 @@ public protocol DiskCaching: Sendable {
     /// that ``contains(_:)`` denies.
     ///
     /// ``ImageManager`` finds the entries here that were made of an image, and removes them with it. A cache that doesn't know its entries
-    /// returns none; then, images of ``ImageManager/encoded(for:as:options:)`` stay when their image is removed or replaced.
+    /// returns none; then, images of ``ImageManager/encoded(for:as:options:)`` stay when their image is removed or replaced. A cache that
+    /// outlives the process keeps the variants by `Codable`.
     /// - Parameter source: the source: the key of its original.
     func variants(ofSource source: String) async -> [ImageVariant]
     /// Removes every variant of a source.

@@ -1,4 +1,6 @@
 /// A cache of decoded images in memory. Every call returns at once; none suspends.
+///
+/// It is called from any thread, also the main thread, and several at once.
 public protocol MemoryCaching: Sendable {
     /// Returns the image under a key, which counts as used.
     /// - Parameter key: the key.

@@ -29,6 +29,7 @@ public struct ImageTransition: Sendable {
     /// The duration; zero or less shows the image at once.
     public var duration: Duration
     /// The visible part of the change, from 0 to 1, at a part of the duration. By default, a change begins and ends slowly.
+    /// It may be called on any thread.
     public var easing: @Sendable (Double) -> Double = { $0 * $0 * (3 - 2 * $0) }
     /// A closure that is called before the image is shown.
     public var prepare: (@MainActor @Sendable (DisplayedImage) -> Void)?

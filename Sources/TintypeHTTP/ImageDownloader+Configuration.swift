@@ -3,7 +3,7 @@ public import FoundationEssentials
 public import TintypeLoading
 
 extension ImageDownloader {
-    /// The requests that a downloader makes, and the responses that it accepts.
+    /// The requests that a downloader makes, and the responses that it accepts. Its closures are called on any thread, several at once.
     public struct Configuration: Sendable {
         /// The number of transfers that normally run at once, at least 1; the default is 6. Other downloads wait.
         ///

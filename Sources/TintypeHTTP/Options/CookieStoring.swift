@@ -2,6 +2,9 @@ public import FoundationEssentials
 internal import TintypeLoading
 
 /// A place for cookies (RFC 6265).
+///
+/// It is called from any thread, several at once. ``cookies(for:)`` returns at once: it is also called on the thread that asks for an
+/// image, such as the main thread.
 public protocol CookieStoring: Sendable {
     /// Returns the value of the field `Cookie` for a request; `nil` for none.
     /// - Parameter url: the URL of the request.

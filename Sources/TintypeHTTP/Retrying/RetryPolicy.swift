@@ -25,7 +25,7 @@ public struct RetryPolicy: Sendable {
     public var maximumRetryAfter: Duration
     /// The number of repetitions that a server gets in a minute, so that an outage doesn't multiply its load.
     public var retriesPerMinute: Int
-    /// A closure that returns true for errors where another attempt may succeed.
+    /// A closure that returns true for errors where another attempt may succeed. It is called on any thread.
     public var isRetryable: @Sendable (ImageError) -> Bool
     /// A closure that returns a random number from 0 to 1 for each delay.
     package var jitter: @Sendable () -> Double = { Double.random(in: 0...1) }

@@ -18,7 +18,8 @@ public protocol FormatOptions: Sendable, Hashable {
     /// A text for cache keys: different settings have different texts.
     ///
     /// The default implementation describes all stored properties. Implement it yourself if a property's description is
-    /// incomplete, like the description of `Data`, or if the module has other private settings of the same name.
+    /// incomplete, like the description of `Data`, or if the module has other private settings of the same name. It is read on any
+    /// thread.
     var cacheKey: String { get }
 }
 

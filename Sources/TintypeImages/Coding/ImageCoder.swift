@@ -146,7 +146,7 @@ public protocol FrameDecoder: AnyObject {
 
     /// Decodes the next frame and composes it with the frames below it; `nil` after the last frame.
     /// - Throws: ``ImageError/Code/corruptImage``, ``ImageError/Code/truncatedImage``, ``ImageError/Code/limitExceeded``,
-    ///   ``ImageError/Code/outOfMemory``, and ``ImageError/Code/cancelled``.
+    ///   ``ImageError/Code/outOfMemory``, and, if the context says that the work was canceled, ``ImageError/Code/cancelled``.
     func nextFrame() throws(ImageError) -> ImageFrame?
 
     /// Returns to the first frame.

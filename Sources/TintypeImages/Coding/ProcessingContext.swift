@@ -108,7 +108,7 @@ public struct ProcessingContext: Sendable {
     ///   - body: decodes the image.
     /// - Returns: the result of `body`.
     /// - Throws: an error that the coder passes on, if the load waits instead of the coder; ``ImageError/Code/cancelled``, and
-    ///   the errors of `body`.
+    ///   the errors of `body`. A coder that replaces errors of its own does that inside of `body`.
     public func withReservedMemory<Value>(
         _ bytes: ByteCount, _ body: () throws(ImageError) -> Value
     ) throws(ImageError) -> Value {

@@ -16,7 +16,8 @@ public protocol ProgressiveImageCoder: ImageCoder {
 /// It keeps its intermediate results: no byte is decoded twice for a preview. Previews have the same orientation, colors and
 /// size as the image that ``finish()`` returns.
 ///
-/// It holds its reservation in the ``DecodeBudget`` for its whole life. Release it if no more bytes will arrive.
+/// The decoders of this package hold their reservation in the ``DecodeBudget`` for their whole life: release them if no more bytes will
+/// arrive. The memory of a program's decoder counts only during ``ProcessingContext/withReservedMemory(_:_:)``.
 ///
 /// ```swift
 /// let decoder = try coder.progressiveDecoder(options: options, context: context)

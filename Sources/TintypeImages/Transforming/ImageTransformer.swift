@@ -30,7 +30,8 @@ public protocol ImageTransformer: Sendable {
     /// ``ProcessingContext/current`` has limits, memory, and a check for cancellation.
     /// - Parameter image: the decoded image.
     /// - Returns: the transformed image.
-    /// - Throws: any error; a load then fails with ``ImageError/Code/transformFailed``.
+    /// - Throws: any error; a load then fails with ``ImageError/Code/transformFailed``. Only an ``ImageError`` passes as it is, with its own
+    ///   code and without the name of the transformer. ``ImageError/Code/cancelled`` is for a canceled task.
     func transform(_ image: Image) throws -> Image
 }
 

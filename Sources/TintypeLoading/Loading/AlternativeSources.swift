@@ -12,7 +12,7 @@ extension ImageLoading {
     /// The sources are tried in order until the image is found. The image keeps the URL of the request as its identity;
     /// ``LoadedData/url`` tells the source. Header fields, method, and body are the same for all sources. A field that is only for the
     /// host of the URL, such as `Authorization`, isn't sent to another host. The load throws the error of the URL of the request, whose
-    /// reason lists the errors of the first alternatives.
+    /// reason lists the errors of the first alternatives. The closures are called on any thread, several at once.
     /// - Parameters:
     ///   - shouldContinue: Returns true if the next source is tried after an error. It isn't asked about cancellations, which end the
     ///     load. By default, it always returns true.

@@ -144,7 +144,7 @@ public struct LoadRequest: Sendable {
     public var method: String
     /// The body of the HTTP request; `nil` for none.
     public var body: Data?
-    /// The priority of the load, which is observed while the load waits for its turn.
+    /// The priority of the load, which may change. A ``WorkQueue`` follows it; other loaders read ``WorkPriority/value`` when a turn is free.
     public var priority: WorkPriority
     /// The validators of the cached image. If it is still current, the loader may answer
     /// ``LoadedData/notModified(url:validators:statusCode:)``. A loader that follows redirects sends them only to the URL that they
@@ -239,7 +239,8 @@ public struct LoadedData: Sendable {
     public var validators: CacheValidators?
     /// The protocol of the transfer, such as `HTTP/1.1`.
     public var networkProtocol: String?
-    /// The header fields of the response. ``CachePolicy/http`` reads `Age`, `Cache-Control`, `Date`, `Expires`, and `Vary`.
+    /// The header fields of the response. ``CachePolicy/http`` reads `Age`, `Cache-Control`, `Date`, `Expires`, and `Vary`. A loader that
+    /// follows redirects adds `max-age=0` to `Cache-Control` after one: the freshness is the target's alone.
     public var headers: HTTPFields = [:]
     /// The measurements of the transfer, if any.
     public var transfer: TransferMetrics?
