@@ -156,13 +156,24 @@ extension LoadEnvironment {
         }
     }
 
+    /// Has new bytes replace what the caches have of their source, once for all loads of the bytes, and then stores.
+    ///
+    /// Both are one step, which no cancellation ends: whoever removes the old bytes stores the new ones. A flush waits for it.
+    func replaceVariants(with bytes: SourceBytes?, _ store: () async -> Void) async {
+        guard let bytes, let number = bytes.number, let key = bytes.fetch else { return await store() }
+        let step = shared.stores.begin().number
+        defer { shared.stores.end(step) }
+        await bytes.replaceOnce { await replaceVariants(ofSource: key.original.source, by: number, since: $0) }
+        await store()
+    }
+
     /// Removes every variant of a source that newer bytes replace.
     /// - Parameters:
     ///   - number: The number of the newer bytes.
     ///   - removals: The removals when they were asked for.
     /// - Returns: The removals for the stores of the newer bytes; `nil` if there was a removal meanwhile, so that the caches have neither the old
     ///   image nor the new, or a newer replacement, which stays.
-    func replaceVariants(
+    private func replaceVariants(
         ofSource source: String, by number: Int, since removals: SourceRemovals
     ) async -> SourceRemovals? {
         var isClear = true

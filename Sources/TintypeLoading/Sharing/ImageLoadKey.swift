@@ -18,8 +18,6 @@ struct ImageLoadKey: Hashable, Sendable {
     var queriesVariant: Bool
     /// True if the disk is asked for larger thumbnails.
     var queriesOtherVariants: Bool
-    /// True for a load that refreshes, so that its new bytes remove the old variants.
-    var replacesVariants: Bool
     /// True if the source's ban on storing is obeyed, though the policy doesn't say so.
     var renewsByHTTP: Bool
     /// True if memory is asked for the image before its transformer, or stores it.

@@ -20,9 +20,10 @@ struct DataLoad: Sendable {
 
     /// The bytes as this request's result.
     func image() async throws(ImageError) -> EncodedImage {
-        let wishes = LoadWishes(
-            priority: request.priority, layers: environment.storesOriginal(request) ? .originalOnDisk : [],
-            lifetime: request.cache.lifetime)
+        var layers: StoredLayers = environment.storesOriginal(request) ? .originalOnDisk : []
+        // Memory gets no bytes, but new ones remove the old images there.
+        if request.storesAnything { layers.insert(.imageInMemory) }
+        let wishes = LoadWishes(priority: request.priority, layers: layers, lifetime: request.cache.lifetime)
         let value = try await environment.shared.work.value(.image(key), wishes, .data(self))
         guard case .data(let output) = value else { throw .cancelled }  // Never: the key stands for bytes.
         var metrics = ImageMetrics(of: trace, output.bytes)
@@ -59,6 +60,10 @@ struct DataLoad: Sendable {
     }
 
     func store(_ output: DataOutput, _ wishes: LoadWishes) async {
+        await environment.replaceVariants(with: output.bytes) { await keep(output, wishes) }
+    }
+
+    private func keep(_ output: DataOutput, _ wishes: LoadWishes) async {
         guard wishes.layers.contains(.originalOnDisk), output.bytes.needsStoring,
             environment.mayStore(output.bytes.entry.answer, for: request)
         else { return }

@@ -17,12 +17,16 @@ extension ImageLoad {
         return LoadWishes(priority: request.priority, layers: layers, lifetime: request.cache.lifetime)
     }
 
-    /// Stores the output, unless its source was removed since the load started.
+    /// Stores the output, unless its source was removed since the load started. New bytes replace all variants of the old ones.
     ///
     /// The writes to disk are on their way when this returns, so that a removal after the load comes after them. It waits for them if too
     /// many bytes are waiting already.
     func store(_ output: PipelineOutput, _ wishes: LoadWishes) async {
-        guard output.source != .memory || !output.isStored, mayKeep(output) else { return }
+        guard output.source != .memory || !output.isStored, !output.image.isPartial else { return }
+        await environment.replaceVariants(with: output.bytes) { if mayKeep(output) { await keep(output, wishes) } }
+    }
+
+    private func keep(_ output: PipelineOutput, _ wishes: LoadWishes) async {
         let cache = environment.cache
         let removals = output.bytes?.removals ?? key.fetch.removals
         if wishes.layers.contains(.imageInMemory) {

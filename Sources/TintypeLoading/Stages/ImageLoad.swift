@@ -39,7 +39,6 @@ final class ImageLoad: Sendable {
             queriesVariant: queriesVariants && !key.variant.isOriginal && policy != .revalidate
                 && environment.mayStoreVariant(request),
             queriesOtherVariants: queriesVariants && !environment.loaders.isLocal(request.url),
-            replacesVariants: callersRequest.storesAnything && (policy.asksSource || isReload),
             renewsByHTTP: request.renewsByHTTP,
             usesOriginalInMemory: request.transformer != nil && request.usesOriginalInMemory)
     }
@@ -110,8 +109,6 @@ final class ImageLoad: Sendable {
                 previews.receive($0)
             } substitute: { () throws(ImageError) in
                 try await imageOfLargerVariant(job)
-            } isWhole: {
-                !$0.image.isPartial
             } decode: { bytes throws(ImageError) in
                 try await decoded(bytes, job, after: previews)
             }

@@ -4,8 +4,8 @@ internal import FoundationEssentials
 final class SourceBytes: Sendable {
     let entry: DiskCacheEntry
     let source: ImageOrigin
-    /// Bytes that were asked for later have a higher number.
-    let number: Int
+    /// The number of new bytes, which replace what the caches have of the source. Bytes that were asked for later have a higher number.
+    let number: Int?
     /// True for bytes from the disk that the source said are still current.
     let isNotModified: Bool
     /// True if ``entry`` is the thumbnail or transformed image, not the source itself.
@@ -43,7 +43,7 @@ final class SourceBytes: Sendable {
     var image: Image? { loaded?.isNotModified == false ? loaded?.image : nil }
 
     init(
-        _ entry: DiskCacheEntry, source: ImageOrigin, number: Int = 0, isNotModified: Bool = false,
+        _ entry: DiskCacheEntry, source: ImageOrigin, number: Int? = nil, isNotModified: Bool = false,
         isVariant: Bool = false, diskTime: StageTime = .zero, loadTime: StageTime = .zero, loaded: LoadedData? = nil,
         fetch: FetchKey? = nil, outdated: SourceBytes? = nil, reservation: BodyReservation
     ) {

@@ -7,8 +7,6 @@ struct FetchedBytes: Sendable {
     var freshness: Freshness
     /// True for the answer of the source to this fetch.
     var isAnswer = false
-    /// True if the source sent other bytes than those that were cached.
-    var isNew = false
     /// The moment when the fetch ended.
     let end = ContinuousClock.now
 }
@@ -50,10 +48,11 @@ final class SourceFetch: Sendable {
         do throws(ImageError) {
             try checkPolicy()
             if key.isReload { job.close() }
-            let bytes = try await transfer(replacing: cached, job)
+            let isRefresh = cached != nil || policy.asksSource || key.isReload
+            let bytes = try await transfer(replacing: cached, isRefresh: isRefresh, job)
             return FetchedBytes(
                 bytes: bytes, freshness: bytes.isNotModified ? .notModified : cached == nil ? .fresh : .updated,
-                isAnswer: true, isNew: cached == nil ? policy.asksSource || key.isReload : !bytes.isNotModified)
+                isAnswer: true)
         } catch {
             // If the source fails, the cached bytes are the result.
             guard let cached, environment.mayUse(cached.entry.answer, after: error, of: request) else { throw error }
@@ -109,7 +108,9 @@ final class SourceFetch: Sendable {
         }
     }
 
-    private func transfer(replacing cached: SourceBytes?, _ job: LoadWork.Job) async throws(ImageError) -> SourceBytes {
+    private func transfer(
+        replacing cached: SourceBytes?, isRefresh: Bool, _ job: LoadWork.Job
+    ) async throws(ImageError) -> SourceBytes {
         let (requestTime, number) = (environment.configuration.date(), SharedWorkID.next())
         // Those for which the image is asked. The program may change the loader's additions meanwhile.
         let fields = environment.selectingFields(of: request)
@@ -130,7 +131,7 @@ final class SourceFetch: Sendable {
                 try await load(message, in: job)
             }
             let bytes = try sourceBytes(
-                loaded, number, replacing: cached, fields, requestTime: requestTime, loadTime: time,
+                loaded, isRefresh ? number : nil, replacing: cached, fields, requestTime: requestTime, loadTime: time,
                 reservation: reservation)
             await environment.invalidate(after: request)
             environment.shared.failures.withLock { $0.remove(key.failure()) }
@@ -167,7 +168,7 @@ final class SourceFetch: Sendable {
     }
 
     private func sourceBytes(
-        _ loaded: LoadedData, _ number: Int, replacing cached: SourceBytes?, _ fields: SelectingFields,
+        _ loaded: LoadedData, _ number: Int?, replacing cached: SourceBytes?, _ fields: SelectingFields,
         requestTime: Date, loadTime: StageTime, reservation: BodyReservation
     ) throws(ImageError) -> SourceBytes {
         let now = environment.configuration.date()
@@ -197,9 +198,9 @@ final class SourceFetch: Sendable {
         // The program's own bytes belong to the image, whether the source says that it is the same or sends it again.
         if isSame { entry.extendedData = cached?.entry.extendedData }
         return SourceBytes(
-            entry, source: .network, number: number, isNotModified: isSame, diskTime: cached?.diskTime ?? .zero,
-            loadTime: loadTime, loaded: loaded, fetch: key, outdated: isSame ? nil : cached,
-            reservation: reservation)
+            entry, source: .network, number: isSame ? nil : number, isNotModified: isSame,
+            diskTime: cached?.diskTime ?? .zero, loadTime: loadTime, loaded: loaded, fetch: key,
+            outdated: isSame ? nil : cached, reservation: reservation)
     }
 }
 

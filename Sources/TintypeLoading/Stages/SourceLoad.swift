@@ -10,8 +10,7 @@ struct SourceLoad: Sendable {
     private let trace: LoadTrace
     /// The way of decoding; failures are remembered separately for each.
     private let decoding: FailureMemory.Decoding
-    /// The request of the caller, which a refresh in the background repeats. New bytes replace the variants of the old bytes if it stores
-    /// anything.
+    /// The request of the caller, which a refresh in the background repeats.
     private let request: ImageRequest
 
     init(
@@ -43,12 +42,11 @@ struct SourceLoad: Sendable {
     /// - Parameters:
     ///   - onUpdate: Receives the steps of the fetch.
     ///   - substitute: Makes the value of something else on disk, where the disk has no original that is of use.
-    ///   - isWhole: Returns false for a part of an image, which replaces nothing.
     ///   - decode: Decodes the bytes. It waits for no transfer.
     func value<Value>(
         for job: LoadWork.Job, onUpdate: LoadWork.OnUpdate? = nil,
         substitute: () async throws(ImageError) -> Result<Value>? = { () throws(ImageError) in nil },
-        isWhole: (Value) -> Bool = { _ in true }, decode: (SourceBytes) async throws(ImageError) -> Value
+        decode: (SourceBytes) async throws(ImageError) -> Value
     ) async throws(ImageError) -> Result<Value> {
         if let substitute = try await substitute() { return substitute }
         let fetch = SourceFetch(environment, fetched, key: key, trace: trace)
@@ -61,7 +59,6 @@ struct SourceLoad: Sendable {
         do throws(ImageError) {
             let value = try await bytes.decoding { () throws(ImageError) in try await decode(bytes) }
             if fetched.isAnswer { environment.shared.failures.withLock { $0.remove(key.failure(decoding)) } }
-            if request.storesAnything, fetched.isNew, isWhole(value) { await replaceVariants(with: bytes) }
             if case .stale(.revalidating) = fetched.freshness, !Task.isCancelled { revalidateInBackground() }
             guard key.policy == .cacheFirst, key.queriesDisk, environment.storesOriginal(request),
                 fetched.end < trace.start
@@ -84,8 +81,7 @@ struct SourceLoad: Sendable {
             again.key.queriesDisk = false
             if let substitute = try await substitute() { return substitute }
             guard key.policy != .cacheOnly else { throw error }
-            return try await again.value(
-                for: job, onUpdate: onUpdate, substitute: substitute, isWhole: isWhole, decode: decode)
+            return try await again.value(for: job, onUpdate: onUpdate, substitute: substitute, decode: decode)
         }
     }
 
@@ -106,18 +102,5 @@ struct SourceLoad: Sendable {
             "discarded a cached image that doesn't decode: \(key.original): \(error.reason)")
         await environment.originals.discard(key.original, since: key.removals.originals)
         return true
-    }
-
-    /// Removes all variants of the bytes that are replaced, once for all loads of the new bytes.
-    ///
-    /// A load that was canceled stores nothing, and so removes nothing. A flush waits for removals that have started.
-    private func replaceVariants(with bytes: SourceBytes) async {
-        let stores = environment.shared.stores
-        let number = stores.begin().number
-        defer { stores.end(number) }
-        guard !Task.isCancelled else { return }
-        await bytes.replaceOnce { removals in
-            await environment.replaceVariants(ofSource: key.original.source, by: bytes.number, since: removals)
-        }
     }
 }

@@ -123,6 +123,28 @@ struct ReplacementTests {
         #expect(await disk.entry(forKey: key)?.data == Data("DOT 5".utf8))
     }
 
+    @Test(
+        "A refresh that is canceled while it removes what it replaces still stores what is new", .capability("OPT-03"))
+    func canceledReplacement() async throws {
+        let (disk, loader) = (ListingDisk(), GatedLoader())
+        disk.gate.open()
+        let manager = ManagerBench(answer: nil).manager.copy(
+            cache: ImageCache(memory: MemoryCache(), disk: disk), loader: loader)
+        try await manager.store(solidImage(3, 3), data: Data("DOT 3".utf8), for: url)
+        let (began, gate) = (AsyncGate(), AsyncGate())
+        disk.removals.withLock { $0 = [(began, gate)] }
+        let refresh = manager.task(for: request(.reload))
+        await loader.arrival(of: 1)
+        loader.answer(0, with: .success(.dot(size: 9)))
+        await began.wait()
+        refresh.cancel()
+        #expect(await refresh.result.failure?.code == .cancelled)
+        gate.open()
+        // No load is left that waits for the store.
+        while await disk.entry(forKey: key)?.data != Data("DOT 9".utf8) { await Task.yield() }
+        #expect(manager.memoryImage(for: url)?.size.width == 9)
+    }
+
     @Test("What the program stores while a refresh reads the disk stays", .capability("CST-01"))
     func storeBeforeTransfer() async throws {
         let (disk, loader) = (ListingDisk(), GatedLoader())
