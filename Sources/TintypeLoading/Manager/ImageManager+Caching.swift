@@ -80,6 +80,7 @@ extension ImageManager {
         // Loads under way, and those that start before the end, don't store what is replaced.
         for cache in caches { await cache.beginReplacement(ofSource: key.source) }
         defer { for cache in caches { cache.endReplacement(ofSource: key.source) } }
+        let start = environment.removals(ofSource: key.source)
         let now = environment.configuration.date()
         // Nothing but the request's credentials.
         let response = environment.storedResponse(
@@ -91,8 +92,10 @@ extension ImageManager {
         try await environment.removeEncoded(of: request)
         let isOriginal = key.variant.isOriginal
         let removals = environment.removals(ofSource: key.source)
-        var count = isOriginal ? removals.originals : removals.images
-        (count.replacements, count.newest) = (nil, nil)
+        let count =
+            isOriginal
+            ? removals.originals.ofProgramsImage(since: start.originals)
+            : removals.images.ofProgramsImage(since: start.images)
         let cache = isOriginal ? environment.originals : environment.cache
         let layers = isOriginal ? request.cache.storeOriginal ?? request.cache.store : request.cache.store
         guard layers.contains(.disk), cache.disk != nil, !environment.loaders.isLocal(request.url),
