@@ -6,7 +6,8 @@ extension ImageManager {
     ///
     /// The download is shared with loads of the image, and the bytes are stored on disk if the request's
     /// ``ImageRequest/CacheOptions/store`` says so. Only the header is read: bytes that no coder accepts as an image are an error, and are
-    /// not stored. Memory isn't queried; thumbnails and transformers don't apply. Honors the cancellation of the calling task.
+    /// not stored. Bytes of a refresh that are damaged behind their header replace the cached image. Memory isn't queried; thumbnails and
+    /// transformers don't apply. Honors the cancellation of the calling task.
     ///
     /// ```swift
     /// let encoded = try await manager.data(for: request)
