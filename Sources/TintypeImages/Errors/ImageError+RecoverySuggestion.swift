@@ -1,4 +1,9 @@
-extension ImageError {
+public import FoundationEssentials
+
+extension ImageError: LocalizedError {
+    /// The ``description``, which Foundation's `localizedDescription` returns, and which ArgumentParser prints.
+    public var errorDescription: String? { description }
+
     /// A sentence for people about possible remedies; `nil` if there is nothing to do but to load something else.
     ///
     /// It is about the kind of the error. ``reason`` has the details of this error.

@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -31,6 +32,15 @@ struct RecoverySuggestionTests {
     func none() {
         #expect(error(.cancelled).recoverySuggestion == nil)
         #expect(error(ImageError.Code(rawValue: "own")).recoverySuggestion == nil)
+    }
+
+    @Test("Foundation's description of an error has the source and the reason")
+    func localizedDescription() {
+        let failure = ImageError(
+            .badStatus, stage: .load, source: "https://example.org/a.jpg", reason: "HTTP 404 Not Found")
+        let erased: any Error = failure
+        #expect(erased.localizedDescription == "https://example.org/a.jpg: HTTP 404 Not Found")
+        #expect((erased as? any LocalizedError)?.recoverySuggestion == failure.recoverySuggestion)
     }
 
     @Test("The suggestion for a status depends on it", arguments: [401, 403, 404, 429, 503])
