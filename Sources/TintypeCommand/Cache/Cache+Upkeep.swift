@@ -33,8 +33,8 @@ extension CacheCommand {
         static let configuration = CommandConfiguration(
             abstract: "Remove images that have expired, and files that a crash left behind.",
             discussion: """
-                Without limits, only images whose own end has come are removed (Cache-Control, Expires). With limits, the least recently used images are removed \
-                until the limits are met.
+                Without limits, only images whose own end has come are removed: the program's, not that of Cache-Control or Expires. \
+                With limits, the least recently used images are removed until the limits are met.
                 """)
         @OptionGroup var options: Options
 
