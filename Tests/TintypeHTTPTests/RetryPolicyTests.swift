@@ -120,6 +120,23 @@ struct RetryPolicyTests {
         #expect(verdict8 == .allowed && breaker.isIdle)
     }
 
+    @Test("A breaker counts the statuses of gateways and overload; any other response ends the row")
+    func breakerStatuses() {
+        let statuses = (100..<600).filter {
+            CircuitBreakerPolicy.concernsServer(ImageError(.badStatus, stage: .load, reason: "", statusCode: $0))
+        }
+        #expect(statuses == [502, 503, 504])
+        let records = ServerRecords(
+            retry: RetryPolicy(), breaker: CircuitBreakerPolicy(failureThreshold: 2), now: { .zero })
+        for status in [503, 500, 503, 429, 503] {
+            let error = ImageError(.badStatus, stage: .load, reason: "", statusCode: status)
+            records.record(error, of: "server", isProbe: false)
+        }
+        #expect(throws: Never.self) { try records.admit("server") }
+        records.record(ImageError(.timedOut, stage: .load, reason: ""), of: "server", isProbe: false)
+        #expect(throws: ImageError.self) { try records.admit("server") }
+    }
+
     @Test("Thresholds below 1 open after the first failure, and huge pauses overflow nothing")
     func breakerExtremes() {
         var breaker = CircuitBreaker(.init(failureThreshold: .min, pause: .seconds(Int64.max)))
