@@ -38,7 +38,8 @@ router.get("thumbnail") { request, _ in
 extension ImageError {
     /// The answer to a visitor. The reason never has secrets of the URL.
     var answer: HTTPError {
-        switch code {
+        // A failure that is remembered gets the same answer as the first.
+        switch (underlying as? ImageError)?.code ?? code {
         case .invalidURL, .loadingDisallowed: HTTPError(.badRequest, message: reason)
         case .badStatus where statusCode == 404: HTTPError(.notFound, message: reason)
         case .timedOut: HTTPError(.gatewayTimeout, message: reason)
