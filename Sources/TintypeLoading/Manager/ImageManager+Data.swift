@@ -32,7 +32,8 @@ extension ImageManager {
     /// work. The bytes have the age of their original: the request's policy decides whether they may be used, and they are renewed when the
     /// source says that it hasn't changed.
     ///
-    /// An image that already has the format is encoded anew; ``data(for:)`` returns the bytes as they came. An animation keeps
+    /// Bytes that the program passes are encoded each time: for uploads, use ``ImageRequest/init(identifier:mimeType:load:)``. An
+    /// image that already has the format is encoded anew; ``data(for:)`` returns the bytes as they came. An animation keeps
     /// its frames if the format can have any. Honors the cancellation of the calling task.
     ///
     /// - Parameters:

@@ -24,7 +24,8 @@ extension ImageRequest {
 
     /// Creates a request for an image whose bytes the program has.
     ///
-    /// The image is decoded, transformed, and cached in memory like any other; the disk keeps no copy of the bytes.
+    /// The image is decoded, transformed, and cached in memory like any other. The disk keeps neither the bytes nor what is made of them;
+    /// with ``init(identifier:mimeType:load:)``, it keeps both.
     /// - Parameters:
     ///   - data: The encoded image.
     ///   - identifier: The name of the bytes, which becomes their ``CacheOptions/key``, and must not be empty. Equal identifiers mean
@@ -37,7 +38,7 @@ extension ImageRequest {
     /// Creates a request for an image whose bytes a closure returns.
     ///
     /// Everything else works as for a URL: the disk stores the bytes, requests with the same identifier share a call, and failures that
-    /// would repeat are remembered.
+    /// would repeat are remembered. While ``ImageManager/Configuration-swift.struct/networkStatus`` is offline, nothing is called.
     /// - Parameters:
     ///   - identifier: The name of the bytes, which becomes their ``CacheOptions/key``, and must not be empty. Equal identifiers mean
     ///     equal bytes.
