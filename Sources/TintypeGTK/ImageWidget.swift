@@ -25,7 +25,8 @@ public import TintypeDisplay
     /// The largest size at which images are shown, in application pixels; `nil`, the default, for images in full.
     ///
     /// Images are decoded as thumbnails of this size times the scale factor of the screen; where the content fit of the picture is “cover”, they cover it. A
-    /// request with a thumbnail size of its own keeps that.
+    /// request with a thumbnail size of its own keeps that. A change holds for loads from then on: for the image that is shown, call
+    /// ``/Tintype/ImageBinding/reload()`` of the ``imageBinding``.
     public var decodeSize: PixelSize? {
         get { state.decodeSize }
         set { state.decodeSize = newValue }
