@@ -97,7 +97,7 @@ extension DiskCaching {
 public struct DiskCacheEntry: Sendable, Equatable, Codable {
     /// The encoded image.
     public var data: Data
-    /// The time when the entry was stored.
+    /// The date that the entry was given; for an entry of a load, the time when it was stored.
     public var created: Date
     /// The time when the entry stops being valid, or `nil` if it doesn't expire at a fixed time.
     public var expires: Date?

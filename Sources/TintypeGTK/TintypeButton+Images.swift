@@ -4,6 +4,8 @@ public import TintypeDisplay
 
 extension TintypeButton {
     /// Shows the image at a URL in a state of the button.
+    ///
+    /// For a request, an indicator, or a failure image, call `setImage` with the slot ``imageSlot(for:)``.
     /// - Parameters:
     ///   - url: the URL; `nil` shows the placeholder.
     ///   - state: the state.

@@ -5,7 +5,7 @@ extension DiskCache {
     /// The directory of a disk cache, and its limits. The limits hold after every store, not only after sweeps.
     public struct Configuration: Sendable {
         /// The directory. It is created when the first entry is stored, with those above it, readable by the user alone. A relative path
-        /// counts from the working directory at the time when the cache is made.
+        /// counts from the working directory at the time when the cache is made. It isn't a URL, and `~` has no meaning in it.
         ///
         /// It must belong to the user, and other users must not be able to write to it; otherwise it is only read.
         public var directory: String
@@ -17,7 +17,7 @@ extension DiskCache {
         public var maximumAge: Duration?
         /// The event from which the age is counted; the last access by default.
         public var expiry: Expiry
-        /// The most entries; `nil` for any number.
+        /// The most entries; `nil` for any number, and 0 or less for a cache that keeps none.
         public var maximumCount: Int?
         /// The space to leave free on the volume, 100 MB by default: older entries are evicted, and if that does not suffice nothing is stored.
         public var minimumFreeSpace: ByteCount

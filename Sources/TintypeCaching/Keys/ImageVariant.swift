@@ -2,7 +2,7 @@
 ///
 /// A cache of the program's own that outlives the process keeps them by `Codable`.
 public struct ImageVariant: Hashable, Sendable, Codable, CustomStringConvertible {
-    /// The canonical spelling, such as `fit=400x300;transform=blur(8.0)`; empty for the original.
+    /// The canonical spelling, such as `fit=400x300;transform=blur(radius=8)`; empty for the original.
     public let description: String
 
     /// Creates a variant from its canonical spelling, as a cache has it.

@@ -9,7 +9,7 @@
 ///
 /// An encoder refuses options that have settings of a single format.
 public struct DecodeOptions: Sendable, Hashable, Codable {
-    /// The box, in pixels, that the upright image has to fit in; `nil`, or a box with a zero side, for the full image. The
+    /// The box, in pixels, that the upright image has to fit in; `nil`, or a box with a side below 1, for the full image. The
     /// image is decoded at that size, and never enlarged unless ``allowsUpscaling`` is true or it is a drawing (SVG, PDF).
     public var thumbnailSize: PixelSize?
     /// True to preserve the proportions of a thumbnail, which fits into the box; false to stretch it to the box. A side that is shorter than

@@ -65,8 +65,8 @@ extension ImageManager {
     /// ```
     /// - Parameters:
     ///   - image: The image.
-    ///   - data: The encoded bytes for the disk; without them the image is encoded as ``ImageRequest/CacheOptions/encoding`` say. The
-    ///     original of an animation that was decoded, and not changed since, is stored as its own bytes, unless an encoding is set.
+    ///   - data: The encoded bytes for the disk, unchecked; without them the image is encoded as ``ImageRequest/CacheOptions/encoding`` say.
+    ///     The original of an animation that was decoded, and not changed since, is stored as its own bytes, unless an encoding is set.
     ///   - request: The request whose loads find the image.
     /// - Throws: ``ImageError/Code/encodeFailed``, ``ImageError/Code/formatNotEncodable``,
     ///   ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``. The image is in memory even then.

@@ -10,7 +10,7 @@
 ///
 /// The load continues when the task object is released; only ``cancel()`` ends it.
 public final class ImageTask: Sendable {
-    /// The request as it is carried out.
+    /// The request as it is carried out, without a key that the manager's `cacheKey` gives it.
     public let request: ImageRequest
 
     private struct Counts {

@@ -8,7 +8,7 @@ extension ImageRequest {
     }
 
     /// The method of the HTTP request. Requests with different methods or bodies share no download, and their images have different
-    /// cache keys, unless ``CacheOptions/key`` sets the key.
+    /// cache keys, unless ``CacheOptions/key`` sets the key. It is sent as it is written; servers know `GET`, and not `get`.
     public var method: String {
         get { box?.parts.method ?? "GET" }
         set { parts.method = newValue }

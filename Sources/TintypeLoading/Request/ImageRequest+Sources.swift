@@ -13,7 +13,7 @@ extension ImageRequest {
         guard let url = URL(written: string), url.scheme?.isEmpty == false else {
             throw ImageError(
                 .invalidURL, stage: .request, source: URLDescription.redacted(string),
-                reason: "the string isn't a URL with a scheme, such as https:; for a file, use ImageRequest(path:)")
+                reason: "not a valid URL with a scheme, such as https:; for a file, use ImageRequest(path:)")
         }
         self.init(url)
     }

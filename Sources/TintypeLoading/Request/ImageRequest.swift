@@ -87,7 +87,7 @@ public struct ImageRequest: Sendable {
         decode.thumbnailSize = thumbnailSize
     }
 
-    /// The box that the decoded image has to fit in, in pixels: ``DecodeOptions/thumbnailSize``.
+    /// The box that the decoded image has to fit in, in pixels: ``DecodeOptions/thumbnailSize``. One with a side below 1 is the full image.
     public var thumbnailSize: PixelSize? {
         get { decode.thumbnailSize }
         set { decode.thumbnailSize = newValue }
