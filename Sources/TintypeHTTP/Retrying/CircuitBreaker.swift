@@ -8,7 +8,7 @@ public struct CircuitBreakerPolicy: Sendable, Hashable {
     /// The number of failures in a row, at least 1.
     ///
     /// Failures are connections that can't be made or break, timeouts, and the statuses 502, 503, and 504. Any other response, also with a
-    /// status such as 429 or 500, ends the row: the server answers. Errors of loads without a response don't count.
+    /// status such as 429 or 500, ends the row: the server answers. Other errors without a response don't count.
     public var failureThreshold: Int
     /// The pause before a probe.
     public var pause: Duration
