@@ -22,8 +22,6 @@ struct RedirectPolicy: Sendable {
     let schemes: Set<String>
     /// Every requested URL, in order.
     private(set) var chain: [URL] = []
-    /// True if the last URL is of another origin than the first, to which no redirect takes all fields.
-    var hasLeftOrigin: Bool { chain.last.map { Origin($0) } != chain.first.map { Origin($0) } }
     /// The number of URLs at the start of ``chain`` that may be requested again.
     private var repeatable = 0
 

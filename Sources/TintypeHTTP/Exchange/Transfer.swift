@@ -55,13 +55,16 @@ struct Transfer: Sendable {
             maximumPerOrigin: context.configuration.maximumRedirectsPerOrigin,
             schemes: context.configuration.schemes)
         var challenges = 0
-        /// The fields that were sent to the first URL otherwise than the caches know.
-        var firstFields: [String: String] = [:]
+        /// The fields that were sent to any URL otherwise than the caches know: what follows may belong to the user who signed in there.
+        var sent: [String: String]?
         while true {
             // The request itself stays without the fields that belong to a single URL, so that no redirect takes them elsewhere.
             let response = try await sender.send(
                 ownFields(of: request, continuing: resumption?.partial), isRedirected: !redirects.chain.isEmpty)
             defer { sender.close(response) }
+            let unknown = unknownFields(response.fields)
+            // What is left out of the request to the first URL is not what redirects leave out.
+            sent = sent?.merging(unknown.filter { !$0.value.isEmpty }) { $1 } ?? unknown
             let head = response.head
             let newCookies = context.configuration.cookies == nil ? [] : head.headers["Set-Cookie"]
             if !newCookies.isEmpty { context.configuration.cookies?.store(newCookies, from: request.url) }
@@ -70,7 +73,7 @@ struct Transfer: Sendable {
                 request = answer
                 continue
             }
-            let (redirected, isFirst) = (request.url, redirects.chain.isEmpty)
+            let redirected = request.url
             let next = try redirects.next(
                 after: request, status: Int(head.status.code), location: head.headers.first(name: "Location"),
                 mayRepeat: !newCookies.isEmpty)
@@ -85,16 +88,9 @@ struct Transfer: Sendable {
                 }
                 var loaded = try await receive(response, to: request, resumption)
                 loaded.isRedirected = !redirects.chain.isEmpty
-                // What isn't sent to another origin follows from the redirect, and so what was sent to the first selects the answer.
-                if redirects.hasLeftOrigin {
-                    let there = loaded.sentFields.filter { name, value in
-                        !value.isEmpty || LoadRequest.harmlessFields.contains(name)
-                    }
-                    loaded.sentFields = firstFields.merging(there) { $1 }
-                }
+                loaded.sentFields = sent ?? [:]
                 return loaded
             }
-            if isFirst { firstFields = unknownFields(response.fields) }
             await drain(response)
             context.record.update { $0.redirects += 1 }
             request = next
@@ -235,7 +231,6 @@ struct Transfer: Sendable {
             var answer = LoadedData.notModified(
                 url: url, validators: validators.isEmpty ? nil : validators, statusCode: statusCode)
             answer.headers = response.headers
-            answer.sentFields = unknownFields(message.fields)
             return answer
         }
         // The rest of an interrupted transfer stands for all of it.
@@ -272,7 +267,6 @@ struct Transfer: Sendable {
             validators: validators.isEmpty ? nil : validators.owned(by: url, of: load.request.url),
             networkProtocol: response.networkProtocol)
         loaded.headers = response.headers
-        loaded.sentFields = unknownFields(message.fields)
         if isRest {
             loaded.headers["Content-Range"] = nil
             loaded.headers["Content-Length"] = String(data.count)

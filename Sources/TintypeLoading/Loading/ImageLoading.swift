@@ -246,8 +246,8 @@ public struct LoadedData: Sendable {
     public var transfer: TransferMetrics?
     /// True if the source referred to another URL, so that ``CachePolicy/http`` asks it again each time.
     package var isRedirected = false
-    /// The header fields that were sent with other values than the loader tells, by lowercase names: empty for those that weren't sent, unless
-    /// a redirect to another origin left them out.
+    /// The header fields that were sent to any URL of the transfer with other values than the loader tells, by lowercase names: empty for
+    /// those that weren't sent to the first.
     package var sentFields: [String: String] = [:]
     /// True if the image with the ``LoadRequest/validators`` is still current.
     public var isNotModified = false
