@@ -84,7 +84,7 @@ package struct EntryCoder: Sendable {
         let format = Self.storageFormat(for: image, encodable: coders.encodableFormats)
         var options = options
         if image.isHighDynamicRange { options.encodeToHDR = .isoHDR }
-        let data = try await processing.perform(priority: priority) {
+        let data = try await processing.perform(priority: priority, releasesImage: true) {
             [coders, options] isCancelled throws(ImageError) in
             try coders.encode(
                 image, as: format, options: options, context: ProcessingContext(isCancelled: isCancelled))

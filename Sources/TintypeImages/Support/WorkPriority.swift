@@ -27,11 +27,6 @@ public final class WorkPriority: Sendable {
 
     private let state: Lock<State>
 
-    /// The priority of work that releases a decoded image, such as its transformer: in a ``WorkQueue`` it comes before all other work.
-    ///
-    /// Otherwise it would wait behind decodes, whose images would pile up in front of it. It never changes.
-    package static let first = WorkPriority(.veryHigh)
-
     /// Creates a priority.
     /// - Parameter value: the initial value.
     public init(_ value: ImagePriority = .normal) {

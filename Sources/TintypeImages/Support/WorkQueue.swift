@@ -57,12 +57,21 @@ public final class WorkQueue: Sendable {
         priority: WorkPriority? = nil,
         _ work: @escaping @Sendable (_ isCancelled: @escaping @Sendable () -> Bool) throws(ImageError) -> Value
     ) async throws(ImageError) -> Value {
+        try await perform(priority: priority, releasesImage: false, work)
+    }
+
+    /// Runs `work` like ``perform(priority:_:)``.
+    /// - Parameter releasesImage: True for work that releases a decoded image, such as its transformer: it comes before all other work that isn't
+    ///   more urgent, in the order of its arrival. Otherwise it would wait behind decodes, whose images would pile up in front of it.
+    package func perform<Value: Sendable>(
+        priority: WorkPriority?, releasesImage: Bool,
+        _ work: @escaping @Sendable (_ isCancelled: @escaping @Sendable () -> Bool) throws(ImageError) -> Value
+    ) async throws(ImageError) -> Value {
         guard !Task.isCancelled else { throw Self.cancellation }
         let wait = QueuedWait<Result<Value, ImageError>>()
         let measured = StageStopwatch.beginWait()
-        let isFirst = priority === WorkPriority.first
-        let result = await wait.value(following: isFirst ? nil : priority) {
-            core.add(priority: isFirst ? nil : priority?.value ?? .normal) {
+        let result = await wait.value(following: priority) {
+            core.add(priority: priority?.value ?? .normal, releasesImage: releasesImage) {
                 measured?.end()
                 do throws(ImageError) {
                     wait.end(.success(try work { wait.isCancelled }))
@@ -86,8 +95,8 @@ private final class WorkQueueCore: Sendable {
     typealias Work = @Sendable () -> Void
 
     private struct State {
-        /// The work that comes before all other, in the order of its arrival.
-        var first = PriorityQueue<Work>()
+        /// The work that releases an image, and comes before other work of its priority.
+        var releasing = PriorityQueue<Work>()
         var others: PriorityQueue<Work>
         /// The tickets of both queues are different.
         var lastTicket = 0
@@ -97,23 +106,33 @@ private final class WorkQueueCore: Sendable {
         var sleepers: [ThreadSleep] = []
         var isClosed = false
 
-        var waitingCount: Int { first.count + others.count }
+        var waitingCount: Int { releasing.count + others.count }
 
-        mutating func add(_ work: @escaping Work, _ priority: ImagePriority?) -> PriorityQueue<Work>.Ticket {
+        mutating func add(
+            _ work: @escaping Work, _ priority: ImagePriority, releasesImage: Bool
+        ) -> PriorityQueue<Work>.Ticket {
             lastTicket += 1
-            if let priority {
-                others.add(work, priority: priority, as: lastTicket)
+            if releasesImage {
+                releasing.add(work, priority: priority, as: lastTicket)
             } else {
-                first.add(work, priority: .normal, as: lastTicket)
+                others.add(work, priority: priority, as: lastTicket)
             }
             return lastTicket
         }
 
-        mutating func remove(_ ticket: PriorityQueue<Work>.Ticket) -> Work? {
-            others.remove(ticket) ?? first.remove(ticket)
+        mutating func move(_ ticket: PriorityQueue<Work>.Ticket, to priority: ImagePriority) {
+            if !others.move(ticket, to: priority) { releasing.move(ticket, to: priority) }
         }
 
-        mutating func popFirst() -> Work? { (first.popFirst() ?? others.popFirst())?.element }
+        mutating func remove(_ ticket: PriorityQueue<Work>.Ticket) -> Work? {
+            others.remove(ticket) ?? releasing.remove(ticket)
+        }
+
+        mutating func popFirst() -> Work? {
+            guard let first = releasing.first(), others.first().map({ $0.priority <= first.priority }) ?? true
+            else { return others.popFirst()?.element }
+            return releasing.popFirst()?.element
+        }
     }
 
     private let width: Int
@@ -126,10 +145,9 @@ private final class WorkQueueCore: Sendable {
 
     var load: (waiting: Int, running: Int) { state.withLock { ($0.waitingCount, $0.running) } }
 
-    /// - Parameter priority: `nil` for work that comes before all other.
-    func add(priority: ImagePriority?, _ work: @escaping Work) -> PriorityQueue<Work>.Ticket {
+    func add(priority: ImagePriority, releasesImage: Bool, _ work: @escaping Work) -> PriorityQueue<Work>.Ticket {
         let (ticket, hasThread, sleeper) = state.withLock { state in
-            let ticket = state.add(work, priority)
+            let ticket = state.add(work, priority, releasesImage: releasesImage)
             if let sleeper = state.sleepers.popLast() { return (ticket, true, ThreadSleep?.some(sleeper)) }
             if state.threads < width, !startThread(&state), state.threads == 0 {
                 _ = state.remove(ticket)
@@ -146,7 +164,7 @@ private final class WorkQueueCore: Sendable {
 
     /// Moves work to the present priority. It is read under the lock, so that the last change applies even if changes overlap.
     func move(_ ticket: PriorityQueue<Work>.Ticket, to priority: WorkPriority) {
-        state.withLock { _ = $0.others.move(ticket, to: priority.value) }
+        state.withLock { $0.move(ticket, to: priority.value) }
     }
 
     /// Removes work.

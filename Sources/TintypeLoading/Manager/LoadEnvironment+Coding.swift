@@ -73,9 +73,10 @@ extension LoadEnvironment {
 
     /// Encodes an image on the processing queue, and reads the header of the result.
     func encoded(
-        _ image: Image, of url: URL, as format: ImageFormat, options: EncodeOptions
+        _ image: Image, of url: URL, as format: ImageFormat, options: EncodeOptions, priority: WorkPriority
     ) async throws(ImageError) -> (data: Data, info: ImageInfo) {
-        try await configuration.processing.perform(priority: .first) { [self] isCancelled throws(ImageError) in
+        try await configuration.processing.perform(priority: priority, releasesImage: true) {
+            [self] isCancelled throws(ImageError) in
             let data = try coders.encode(
                 image, as: format, options: options, context: ProcessingContext(isCancelled: isCancelled))
             let info = try? coders.info(of: data, hint: format, context: headerContext(of: url, isCancelled))

@@ -34,7 +34,8 @@ extension LoadEnvironment {
         var entry = bytes.entry
         if let made = bytes.image {
             let data = try await serialized(made, nil, for: request)
-            let encoded = try await encodedEntry(made, as: data, options: EncodeOptions(), priority: .first)
+            let priority = WorkPriority(request.priority)
+            let encoded = try await encodedEntry(made, as: data, options: EncodeOptions(), priority: priority)
             (entry.data, entry.mimeType) = (encoded.data, encoded.mimeType)
         }
         guard bytes.image == nil, configuration.cacheSerializer != nil else { return entry }
@@ -55,7 +56,8 @@ extension LoadEnvironment {
     /// The entry for a thumbnail or transformed image.
     func variantEntry(_ image: Image, for request: ImageRequest) async throws(ImageError) -> DiskCacheEntry {
         let data = try await serialized(image, nil, for: request)
-        var entry = try await encodedEntry(image, as: data, options: request.cache.encoding, priority: .first)
+        var entry = try await encodedEntry(
+            image, as: data, options: request.cache.encoding, priority: WorkPriority(request.priority))
         entry.answer = image.response
         return entry
     }
@@ -64,8 +66,9 @@ extension LoadEnvironment {
     private func serialized(_ image: Image, _ data: Data?, for request: ImageRequest) async throws(ImageError) -> Data?
     {
         guard let serializer = configuration.cacheSerializer else { return nil }
-        let url = request.url
-        return try await configuration.processing.perform(priority: .first) { _ throws(ImageError) in
+        let (url, priority) = (request.url, WorkPriority(request.priority))
+        return try await configuration.processing.perform(priority: priority, releasesImage: true) {
+            _ throws(ImageError) in
             let bytes: Data?
             do {
                 bytes = try serializer(image, data, url)

@@ -71,7 +71,8 @@ struct EncodedLoad: Sendable {
             return cached
         }
         let (encoded, time) = try await environment.observe(.encode, of: load.trace) { () throws(ImageError) in
-            try await environment.encoded(made.image, of: request.url, as: format, options: options)
+            try await environment.encoded(
+                made.image, of: request.url, as: format, options: options, priority: job.priority)
         }
         var entry = DiskCacheEntry(
             data: encoded.data, created: environment.configuration.date(), mimeType: format.mimeType,

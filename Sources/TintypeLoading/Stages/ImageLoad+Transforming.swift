@@ -24,7 +24,7 @@ extension ImageLoad {
         var output = (value: decoded.image, time: StageTime.zero)
         if isTransformed(decoded.image) {
             output = try await environment.observe(.transform, of: trace) { () throws(ImageError) in
-                try await applyTransformer(to: decoded.image)
+                try await applyTransformer(to: decoded.image, job)
             }
         }
         return PipelineOutput(
@@ -42,9 +42,9 @@ extension ImageLoad {
             // A preview that cannot be transformed is left out; the image itself will tell why.
             switch update {
             case .preview(let image) where showsUnchanged || isTransformed(image):
-                if let preview = await transformedPreview(image) { job.publish(.preview(preview)) }
+                if let preview = await transformedPreview(image, job) { job.publish(.preview(preview)) }
             case .outdated(let image) where showsUnchanged || isTransformed(image):
-                if let preview = await transformedPreview(image) { job.publish(.outdated(preview)) }
+                if let preview = await transformedPreview(image, job) { job.publish(.outdated(preview)) }
             default: break
             }
         }
@@ -61,10 +61,10 @@ extension ImageLoad {
         return try result.get()
     }
 
-    private func transformedPreview(_ preview: Image) async -> Image? {
+    private func transformedPreview(_ preview: Image, _ job: LoadWork.Job) async -> Image? {
         // No frame is transformed before it is known whether all are.
         guard !preview.properties.mayMove || preview.isAnimated || request.transformsAnimatedImages else { return nil }
-        return try? await applyTransformer(to: preview)
+        return try? await applyTransformer(to: preview, job)
     }
 
     /// True if the request's transformer applies to an image of this kind.
@@ -72,11 +72,12 @@ extension ImageLoad {
         (!image.isAnimated || request.transformsAnimatedImages) && (!image.isVector || request.transformsVectorImages)
     }
 
-    private func applyTransformer(to image: Image) async throws(ImageError) -> Image {
+    private func applyTransformer(to image: Image, _ job: LoadWork.Job) async throws(ImageError) -> Image {
         guard let transformer = request.transformer, isTransformed(image) else { return image }
         let configuration = environment.configuration
         let decodeOptions = request.decode
-        return try await configuration.processing.perform(priority: .first) { isCancelled throws(ImageError) in
+        return try await configuration.processing.perform(priority: job.priority, releasesImage: true) {
+            isCancelled throws(ImageError) in
             try image.transformed(
                 transformer,
                 in: ProcessingContext(

@@ -118,8 +118,8 @@ struct WorkQueueTests {
     }
 
     @Test(
-        "Work that releases an image comes before all other work, in the order of its arrival, and can leave",
-        arguments: [false, true])
+        "Of equally urgent work, what releases an image comes first, in the order of its arrival, and can leave",
+        .capability("3.1"), arguments: [false, true])
     func first(newestFirst: Bool) async throws {
         let queue = WorkQueue(label: "test", width: 1, newestFirst: newestFirst)
         let gate = ThreadGate()
@@ -127,22 +127,29 @@ struct WorkQueueTests {
         let blocker = Task { try await queue.perform { _ throws(ImageError) in gate.wait() } }
         while queue.load.running == 0 { await Task.yield() }
         var tasks: [Task<Void, any Error>] = []
-        for (name, priority) in [("a", WorkPriority(.veryHigh)), ("b", .first), ("c", .first), ("d", .first)] {
+        let changing = WorkPriority(.veryLow)
+        let work = [
+            ("a", WorkPriority(.normal), false), ("b", WorkPriority(.normal), true), ("c", WorkPriority(.normal), true),
+            ("d", changing, true), ("e", WorkPriority(.high), false), ("f", WorkPriority(.low), true),
+        ]
+        for (name, priority, releasesImage) in work {
             let before = queue.load.waiting
             tasks.append(
                 Task {
-                    try await queue.perform(priority: priority) { _ throws(ImageError) in
+                    try await queue.perform(priority: priority, releasesImage: releasesImage) {
+                        _ throws(ImageError) in
                         order.withLock { $0.append(name) }
                     }
                 })
             while queue.load.waiting == before { await Task.yield() }
         }
+        changing.value = .normal
         tasks.remove(at: 2).cancel()
-        while queue.load.waiting == 4 { await Task.yield() }
+        while queue.load.waiting == 6 { await Task.yield() }
         gate.open()
         try await blocker.value
         for task in tasks { try await task.value }
-        #expect(order.withLock { $0 } == ["b", "d", "a"])
+        #expect(order.withLock { $0 } == ["e", "b", "d", "a", "f"])
     }
 
     @Test("Work that is cancelled while it waits never runs; work that runs is told")

@@ -37,7 +37,7 @@ private struct NotingTransformer: ImageTransformer {
 @Suite("The order of work on images", .timeLimited)
 struct ReleaseOrderTests {
     @Test(
-        "A decoded image is transformed, encoded, and serialized before others are decoded, however urgent they are",
+        "A decoded image is transformed, encoded, and serialized before others of its priority are decoded",
         .capability("3.1"), arguments: ["transform", "encode", "serialize"], [ImagePriority.normal, .veryHigh])
     func order(step: String, priority: ImagePriority) async throws {
         let steps = Steps()
