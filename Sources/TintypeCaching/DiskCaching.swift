@@ -138,6 +138,13 @@ public struct DiskCacheEntry: Sendable, Equatable, Codable {
         self.idleLifetime = idleLifetime
         self.response = response
     }
+
+    /// Lets the entry expire after a time, unless it does so earlier.
+    package mutating func limit(to lifetime: Duration?) {
+        guard let lifetime else { return }
+        let end = created.addingTimeInterval(max(0, lifetime.inSeconds))
+        expires = min(expires ?? end, end)
+    }
 }
 
 /// A number of entries, such as a cache's or the removed entries, and the space that they take.

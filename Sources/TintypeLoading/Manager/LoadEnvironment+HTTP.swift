@@ -105,25 +105,33 @@ extension LoadEnvironment {
         }
     }
 
-    /// Asks the source in the background whether a cached image is current. The caches get its answer. A second call joins the first.
-    /// - Parameter load: Loads what is to be renewed.
-    func revalidateInBackground(
-        _ request: ImageRequest, _ load: @escaping @Sendable (ImageRequest, LoadTrace) async throws(ImageError) -> Void
-    ) {
+    /// Asks the source in the background whether a cached image is current, unless it is being asked. The caches get its answer.
+    /// - Parameter load: Makes the load of what is to be renewed.
+    func revalidateInBackground(_ request: ImageRequest, _ load: (ImageRequest, LoadTrace) -> (Revalidation, LoadJob)) {
         var request = request
         request.renewsByHTTP = request.cachePolicy.obeysStorageRules
         request.cachePolicy = .revalidate
         request.priority = .low
         request.isProgressive = false
-        request.cache.waitsForStore = false
-        shared.revalidations.run { [request] in try? await load(request, LoadTrace()) }
+        let (revalidation, job) = load(request, LoadTrace())
+        guard shared.revalidating.withLock({ $0.insert(revalidation).inserted }) else { return }
+        shared.revalidations.run { [shared] in
+            _ = try? await shared.work.value(.image(revalidation.key), revalidation.wishes, job)
+            shared.revalidating.withLock { _ = $0.remove(revalidation) }
+        }
     }
 
     /// Asks the source of an image in the background whether it is current.
     func revalidateInBackground(_ request: ImageRequest) {
-        revalidateInBackground(request) { [self] request, trace throws(ImageError) in
+        revalidateInBackground(request) { request, trace in
             let load = ImageLoad(request, key: key(for: request), environment: self, trace: trace)
-            _ = try await load.output(load.wishes)
+            return (Revalidation(key: load.key, wishes: load.wishes), .image(load))
         }
     }
+}
+
+/// The identity of a revalidation in the background.
+struct Revalidation: Hashable, Sendable {
+    var key: ImageLoadKey
+    var wishes: LoadWishes
 }

@@ -196,12 +196,3 @@ extension LoadEnvironment {
         return self.removals(ofSource: source).afterReplacement(by: number, since: removals)
     }
 }
-
-extension DiskCacheEntry {
-    /// Lets the entry expire after a time, unless it does so earlier.
-    mutating func limit(to lifetime: Duration?) {
-        guard let lifetime else { return }
-        let end = created.addingTimeInterval(max(0, lifetime.inSeconds))
-        expires = min(expires ?? end, end)
-    }
-}

@@ -24,6 +24,8 @@ final class LoadEnvironment: Sendable {
         let stores = PendingStores()
         /// The revalidations in the background, whose answers are stored.
         let revalidations = PendingStores()
+        /// Those that are under way.
+        let revalidating = Lock(Set<Revalidation>())
         let counters = LoadCounters()
         let failures: Lock<FailureMemory>
 

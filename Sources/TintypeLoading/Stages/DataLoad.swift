@@ -3,7 +3,7 @@ internal import FoundationEssentials
 /// A load of bytes that are not decoded, shared by all requests with its key.
 struct DataLoad: Sendable {
     private let request: ImageRequest
-    private let key: ImageLoadKey
+    let key: ImageLoadKey
     private let environment: LoadEnvironment
     private let trace: LoadTrace
 
@@ -18,12 +18,16 @@ struct DataLoad: Sendable {
         self.key = key
     }
 
-    /// The bytes as this request's result.
-    func image() async throws(ImageError) -> EncodedImage {
+    /// The wishes of the request.
+    var wishes: LoadWishes {
         var layers: StoredLayers = environment.storesOriginal(request) ? .originalOnDisk : []
         // Memory gets no bytes, but new ones remove the old images there.
         if request.storesAnything { layers.insert(.imageInMemory) }
-        let wishes = LoadWishes(priority: request.priority, layers: layers, lifetime: request.cache.lifetime)
+        return LoadWishes(priority: request.priority, layers: layers, lifetime: request.cache.lifetime)
+    }
+
+    /// The bytes as this request's result.
+    func image() async throws(ImageError) -> EncodedImage {
         let value = try await environment.shared.work.value(.image(key), wishes, .data(self))
         guard case .data(let output) = value else { throw .cancelled }  // Never: the key stands for bytes.
         var metrics = ImageMetrics(of: trace, output.bytes)

@@ -28,13 +28,18 @@ struct EncodedLoad: Sendable {
         (self.key, self.format, self.options) = (key, format, options)
     }
 
-    /// The bytes as this request's result.
-    func image() async throws(ImageError) -> EncodedImage {
+    /// The wishes of the request.
+    private var wishes: LoadWishes {
         var wishes = load.wishes
         wishes.layers = wishes.layers.forEncoding
         if request.cache.store.contains(.disk), environment.mayStoreEncoded(of: request.url) {
             wishes.layers.insert(.imageOnDisk)
         }
+        return wishes
+    }
+
+    /// The bytes as this request's result.
+    func image() async throws(ImageError) -> EncodedImage {
         let value = try await environment.shared.work.value(.image(key), wishes, .encoded(self))
         guard case .encoded(let output) = value else { throw .cancelled }  // Never: the key says so.
         try environment.check(isAnimated: output.info.isAnimated, of: request)
@@ -84,10 +89,9 @@ struct EncodedLoad: Sendable {
     }
 
     private func revalidateInBackground() {
-        environment.revalidateInBackground(request) {
-            [environment, format, options] request, trace throws(ImageError) in
+        environment.revalidateInBackground(request) { request, trace in
             let load = EncodedLoad(request, as: format, options, environment: environment, trace: trace)
-            _ = try await load.image()
+            return (Revalidation(key: load.key, wishes: load.wishes), .encoded(load))
         }
     }
 

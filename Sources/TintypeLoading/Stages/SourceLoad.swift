@@ -87,8 +87,9 @@ struct SourceLoad: Sendable {
 
     private func revalidateInBackground() {
         guard decoding.isHeader else { return environment.revalidateInBackground(request) }
-        environment.revalidateInBackground(request) { [environment] request, trace throws(ImageError) in
-            _ = try await DataLoad(request, environment: environment, trace: trace).image()
+        environment.revalidateInBackground(request) { request, trace in
+            let load = DataLoad(request, environment: environment, trace: trace)
+            return (Revalidation(key: load.key, wishes: load.wishes), .data(load))
         }
     }
 

@@ -51,6 +51,27 @@ struct HTTPRenewalTests {
 
     private var asked: [CacheValidators?] { bench.loader.calls.map(\.request.validators) }
 
+    @Test("Uses of a stale image start no work while its revalidation is under way", .capability("HTC-02"))
+    func renewedOnce() async throws {
+        let bench = ManagerBench(answer: nil)
+        let request = ImageRequest(url, cachePolicy: .staleWhileRevalidate)
+        let first = bench.manager.task(for: request)
+        await bench.loader.arrival(of: 1)
+        bench.loader.answer(0, with: .success(.dot()))
+        _ = try await first.image
+        _ = try await bench.manager.image(for: request)
+        await bench.loader.arrival(of: 2)
+        for _ in 0..<100 { _ = try await bench.manager.image(for: request) }
+        #expect(bench.manager.waiting.images == 1)
+        bench.loader.answer(1, with: .success(.dot(size: 5)))
+        await bench.manager.flush()
+        // The next one asks again.
+        #expect(try await bench.manager.image(for: request).size.width == 5)
+        await bench.loader.arrival(of: 3)
+        bench.loader.answer(2, with: .success(.dot(size: 5)))
+        await bench.manager.flush()
+    }
+
     @Test(
         "The program's own bytes stay with an image that is confirmed, or sent again unchanged", .capability("CST-09"))
     func extendedData() async throws {
