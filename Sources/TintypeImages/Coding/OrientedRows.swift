@@ -33,7 +33,7 @@ struct OrientedRows: ~Copyable {
     }
 
     /// Returns the address for the next row, or the last row's address when all have arrived.
-    func rowToFill() -> UnsafeMutableRawPointer { strip.row(min(rows, stored.height - 1) % Self.stripRows) }
+    mutating func rowToFill() -> UnsafeMutableRawPointer { strip.row(min(rows, stored.height - 1) % Self.stripRows) }
 
     /// Accepts the row that was filled.
     mutating func commitRow() {

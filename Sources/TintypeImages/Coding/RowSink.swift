@@ -12,6 +12,9 @@
 /// let pixels = try sink.finish()
 /// ```
 public struct RowSink: ~Copyable {
+    // What is called for each row is mutating even if it changes nothing: to call a function that only reads, the compiler moves all
+    // fields of a structure that can't be copied to the stack and back, here some hundred bytes (Swift 6.3).
+
     private let stored: PixelSize
     private let orientation: Orientation
     private let context: ProcessingContext
@@ -76,15 +79,17 @@ public struct RowSink: ~Copyable {
     /// Returns the address for the next row's pixels, with room for the stored width in premultiplied RGBA of the format.
     ///
     /// The contents are zero, or an earlier row of this image; ``commitRow()`` changes the address.
-    public func rowToFill() -> UnsafeMutableRawPointer {
+    public mutating func rowToFill() -> UnsafeMutableRawPointer {
         resampler?.rowToFill() ?? turned?.rowToFill() ?? pixels.row(min(rows, stored.height - 1) * rowStep)
     }
 
     /// The memory of the whole picture, if rows are decoded directly into it: a coder may use the part after the row that it
     /// fills as working memory. `nil` if rows are resampled or rotated.
     package var bitmap: UnsafeMutableRawBufferPointer? {
-        guard rowStep > 0 else { return nil }
-        return UnsafeMutableRawBufferPointer(start: pixels.row(0), count: pixels.byteCount)
+        mutating get {
+            guard rowStep > 0 else { return nil }
+            return UnsafeMutableRawBufferPointer(start: pixels.row(0), count: pixels.byteCount)
+        }
     }
 
     /// Accepts the row that was filled. Regularly checks whether the image is still needed.

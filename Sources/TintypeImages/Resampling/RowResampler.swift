@@ -103,7 +103,7 @@ package struct RowResampler: ~Copyable {
 
     /// Returns the memory that the next row is filtered from, with room for `source.width` pixels: a coder that decodes into it saves the
     /// copy.
-    func rowToFill() -> UnsafeMutableRawPointer { narrower?.rowToFill() ?? memory.row(nextRow) }
+    mutating func rowToFill() -> UnsafeMutableRawPointer { narrower?.rowToFill() ?? memory.row(nextRow) }
 
     /// Adds the row that was filled.
     mutating func commitRow() {
