@@ -151,6 +151,48 @@ TARGET static void VERSION(expand)(uint8_t *pixels, const uint8_t *rgb, long cou
     }
 }
 
+// The neighbor that the Paeth filter predicts a byte from. In 16 bits, so that the compiler puts many into a vector.
+TARGET static inline uint8_t VERSION(nearest)(int16_t left, int16_t top, int16_t corner) {
+    const int16_t down = top - corner, across = left - corner, both = down + across;
+    const int16_t from_left = down < 0 ? -down : down, from_top = across < 0 ? -across : across;
+    const int16_t from_corner = both < 0 ? -both : both;
+    const int16_t other = from_top <= from_corner ? top : corner;
+    return (uint8_t)(((from_left <= from_top) & (from_left <= from_corner)) ? left : other);
+}
+
+#define APPLY(name, guess)                                                                                   \
+    TARGET static uint32_t VERSION(name)(                                                                    \
+        uint8_t *restrict target, const uint8_t *restrict row, const uint8_t *restrict above, long bytes, long size \
+    ) {                                                                                                      \
+        const uint8_t *left = row - size, *corner = above - size;                                            \
+        (void)left, (void)corner;                                                                            \
+        uint32_t sum = 0;                                                                                    \
+        for (long i = 0; i < bytes; i++) {                                                                   \
+            const uint8_t value = (uint8_t)(row[i] - (guess));                                               \
+            target[i] = value;                                                                               \
+            sum += value < 128 ? value : 256 - value;                                                        \
+        }                                                                                                    \
+        return sum;                                                                                          \
+    }
+APPLY(apply_none, 0)
+APPLY(apply_sub, left[i])
+APPLY(apply_up, above[i])
+APPLY(apply_average, (left[i] + above[i]) >> 1)
+APPLY(apply_paeth, VERSION(nearest)(left[i], above[i], corner[i]))
+#undef APPLY
+
+TARGET static uint32_t VERSION(apply)(
+    uint8_t *target, const uint8_t *row, const uint8_t *above, long bytes, int pixel_bytes, int filter
+) {
+    switch (filter) {
+        case 1: return VERSION(apply_sub)(target, row, above, bytes, pixel_bytes);
+        case 2: return VERSION(apply_up)(target, row, above, bytes, pixel_bytes);
+        case 3: return VERSION(apply_average)(target, row, above, bytes, pixel_bytes);
+        case 4: return VERSION(apply_paeth)(target, row, above, bytes, pixel_bytes);
+        default: return VERSION(apply_none)(target, row, above, bytes, pixel_bytes);
+    }
+}
+
 #undef UNDO_PIXELS
 #undef VERSION
 #undef TARGET

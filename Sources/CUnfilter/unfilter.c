@@ -45,6 +45,29 @@ static void undo_small(
     }
 }
 
+void cunfilter_pack(uint8_t *row, const void *rgba, long count, int is_deep, int has_alpha) {
+    const long samples = has_alpha ? 4 : 3;
+    if (!is_deep) {
+        const uint8_t *pixels = rgba;
+        if (has_alpha) {
+            memcpy(row, pixels, (size_t)count * 4);
+            return;
+        }
+        for (long i = 0; i < count; i++) {
+            for (int j = 0; j < 3; j++) row[i * 3 + j] = pixels[i * 4 + j];
+        }
+        return;
+    }
+    const uint16_t *pixels = rgba;
+    for (long i = 0; i < count; i++) {
+        for (long j = 0; j < samples; j++) {
+            const uint16_t sample = pixels[i * 4 + j];
+            row[(i * samples + j) * 2] = (uint8_t)(sample >> 8);
+            row[(i * samples + j) * 2 + 1] = (uint8_t)sample;
+        }
+    }
+}
+
 #if defined(__x86_64__)
 
 #define VERSION(name) name##_sse2
@@ -57,8 +80,8 @@ static void undo_small(
 
 int cunfilter_available(cunfilter_kernels kernels[2]) {
     int count = 0;
-    if (__builtin_cpu_supports("avx2")) kernels[count++] = (cunfilter_kernels){undo_avx2, undo_rows_avx2, expand_avx2};
-    kernels[count++] = (cunfilter_kernels){undo_sse2, undo_rows_sse2, expand_sse2};
+    if (__builtin_cpu_supports("avx2")) kernels[count++] = (cunfilter_kernels){undo_avx2, undo_rows_avx2, expand_avx2, apply_avx2};
+    kernels[count++] = (cunfilter_kernels){undo_sse2, undo_rows_sse2, expand_sse2, apply_sse2};
     return count;
 }
 
@@ -69,7 +92,7 @@ int cunfilter_available(cunfilter_kernels kernels[2]) {
 #include "kernels.h"
 
 int cunfilter_available(cunfilter_kernels kernels[2]) {
-    kernels[0] = (cunfilter_kernels){undo_portable, undo_rows_portable, expand_portable};
+    kernels[0] = (cunfilter_kernels){undo_portable, undo_rows_portable, expand_portable, apply_portable};
     return 1;
 }
 

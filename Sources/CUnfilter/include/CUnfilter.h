@@ -31,11 +31,31 @@ typedef void cunfilter_undo_rows(
 /// Converts RGB to opaque RGBA, in groups of 4 pixels: `pixels` has room for whole groups, and 4 more bytes of `rgb` are read.
 typedef void cunfilter_expand(uint8_t *pixels, const uint8_t *rgb, long count);
 
+/// Applies a filter to a row.
+///
+/// - target: the filtered row, without the byte that specifies its filter
+/// - row, above: the unfiltered row, and the row above it; zeros above the first. `pixel_bytes` zeros are to the left of each
+/// - bytes: the number of bytes in the row
+/// - pixel_bytes: 3, 4, 6 or 8
+/// - filter: 0 to 4
+/// - returns: the sum of the filtered bytes, taken as signed numbers without their sign; it wraps around for rows of over 32 MB
+typedef uint32_t cunfilter_apply(
+    uint8_t *target, const uint8_t *row, const uint8_t *above, long bytes, int pixel_bytes, int filter);
+
+/// Converts RGBA of 8 bits, or of 16 bits in native byte order, to the samples of a file: 16 bits have the high byte first.
+///
+/// - row: the result
+/// - rgba: `count` pixels
+/// - is_deep: 1 for 16 bits
+/// - has_alpha: 0 to leave alpha out
+void cunfilter_pack(uint8_t *row, const void *rgba, long count, int is_deep, int has_alpha);
+
 /// The kernels for a particular instruction set.
 typedef struct {
     cunfilter_undo *undo;
     cunfilter_undo_rows *undo_rows;
     cunfilter_expand *expand;
+    cunfilter_apply *apply;
 } cunfilter_kernels;
 
 /// Writes the kernels that this processor supports to `kernels`, best first, and returns their number: 1 or 2.

@@ -9,9 +9,11 @@ enum PNGChunk {
 
     /// Length, type, contents and checksum.
     static func append(_ type: PNGChunks.ChunkType, _ contents: some Collection<UInt8>, to file: inout Data) {
-        let body = type.bytes + contents
         file.append(contentsOf: bigEndian(contents.count))
-        file.append(contentsOf: body)
-        file.append(contentsOf: bigEndian(Int(CRC32.checksum(body))))
+        let start = file.count
+        file.append(contentsOf: type.bytes)
+        file.append(contentsOf: contents)
+        let sum = file.withUnsafeBytes { Inflater.checksum(UnsafeRawBufferPointer(rebasing: $0[start...])) }
+        file.append(contentsOf: bigEndian(Int(sum)))
     }
 }

@@ -196,7 +196,7 @@ struct PNGChunks {
         static let ihdr = Self("IHDR"), plte = Self("PLTE"), trns = Self("tRNS"), iccp = Self("iCCP"),
             cicp = Self("cICP")
         static let exif = Self("eXIf"), itxt = Self("iTXt"), idat = Self("IDAT"), iend = Self("IEND")
-        static let text = Self("tEXt"), ztxt = Self("zTXt")
+        static let text = Self("tEXt"), ztxt = Self("zTXt"), srgb = Self("sRGB")
         static let actl = Self("acTL"), fctl = Self("fcTL"), fdat = Self("fdAT")
     }
 }

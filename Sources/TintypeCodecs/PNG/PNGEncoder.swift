@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 internal import TintypeImages
 
-/// Puts a PNG file, still or animated, together from libpng's output for each frame.
+/// Puts a PNG file, still or animated, together from a file for each frame.
 struct PNGEncoder {
     let job: EncodeJob
     let compressionLevel: Int
@@ -16,10 +16,11 @@ struct PNGEncoder {
     }
 
     private func picture(_ pixels: PixelBuffer, _ area: PixelRect) throws(ImageError) -> Data {
-        try PNGWriter().write(
-            pixels, x: area.x, y: area.y, size: area.size, hasAlpha: job.image.hasAlpha, isSRGB: job.profile == nil,
+        try PNGPicture(
+            pixels: pixels, area: area, hasAlpha: job.image.hasAlpha, isSRGB: job.profile == nil,
             isInterlaced: job.options.progressive, compressionLevel: compressionLevel, filter: job.options.png.filter,
-            context: job.context)
+            context: job.context
+        ).file()
     }
 
     /// The chunks of the profile, of Exif (PNG, third edition, section 11.3.4.5) and XMP, which is international text, not

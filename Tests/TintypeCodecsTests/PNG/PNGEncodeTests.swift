@@ -54,6 +54,51 @@ struct PNGEncodeTests {
                     repeating: PixelSize(width: 8, height: 6), count: 6))
     }
 
+    @Test(
+        "Each filter, level, depth, and instruction set writes the pixels that libpng writes",
+        arguments: PNGEncodeOptions.Filter.allCases)
+    func writers(filter: PNGEncodeOptions.Filter) throws {
+        var options = DecodeOptions()
+        options.decodeToHDR = true
+        let translucent = try RasterSamples.translucentNoise(47, 23, seed: 5)
+        let deep = try translucent.converted(to: .rgba16)
+        for (pixels, hasAlpha, level) in [
+            (translucent, true, 6), (translucent, true, 0), (deep, true, 9), (deep, false, 1),
+            (try RasterSamples.gradient(47, 23).pixels, false, 6),
+        ] {
+            // A part, as of a frame of an animation.
+            let picture = PNGPicture(
+                pixels: pixels, area: .init(x: 3, y: 2, size: PixelSize(width: 41, height: 19)), hasAlpha: hasAlpha,
+                isSRGB: true, isInterlaced: false, compressionLevel: level, filter: filter, context: ProcessingContext()
+            )
+            let reference = try coder.decode(
+                PNGWriter().write(picture), options: options, context: ProcessingContext())
+            for kernels in PNGKernels.available {
+                let rows = try #require(try PNGPackedRows(picture, kernels: kernels))
+                let image = try coder.decode(rows.file(), options: options, context: ProcessingContext())
+                #expect(image.pixels == reference.pixels && image.hasAlpha == hasAlpha)
+            }
+        }
+    }
+
+    @Test("Encoding stops when its image isn't needed any more", arguments: [true, false])
+    func cancellation(interlaced: Bool) throws {
+        var options = EncodeOptions()
+        options.progressive = interlaced
+        let source = try RasterSamples.gradient(4, 600)
+        // Rows are checked after the call is.
+        for allowed in 0..<3 {
+            let looks = Lock(0)
+            let context = ProcessingContext(isCancelled: {
+                looks.withLock { count in
+                    count += 1
+                    return count > allowed
+                }
+            })
+            expectCode(.cancelled) { try coder.encode(source, as: .png, options: options, context: context) }
+        }
+    }
+
     @Test("A file that does not fit into the bytes is refused")
     func maximumBytes() throws {
         let source = try RasterSamples.gradient(64, 64)
