@@ -139,11 +139,11 @@ public struct DiskCacheEntry: Sendable, Equatable, Codable {
         self.response = response
     }
 
-    /// Lets the entry expire after a time, unless it does so earlier.
-    package mutating func limit(to lifetime: Duration?) {
-        guard let lifetime else { return }
-        let end = created.addingTimeInterval(max(0, lifetime.inSeconds))
-        expires = min(expires ?? end, end)
+    /// Lets the entry expire after a time, unless it does so earlier. It has the age of the entry that it was made of, and ends no later.
+    package mutating func limit(to lifetime: Duration?, madeOf original: DiskCacheEntry? = nil) {
+        let end = lifetime.map { created.addingTimeInterval(max(0, $0.inSeconds)) }
+        expires = [expires, end, original?.expires].compactMap { $0 }.min()
+        created = original?.created ?? created
     }
 }
 

@@ -91,10 +91,12 @@ extension LoadEnvironment {
     /// - Parameters:
     ///   - removals: The removals before the load.
     ///   - bytes: The memory that the write holds, in bytes.
+    ///   - original: The entry that the new entry is made of.
     ///   - entry: Makes the entry.
     func write(
         _ key: ImageKey, to cache: ImageCache, since removals: RemovalCount, of fetch: FetchKey, bytes: Int,
-        lifetime: Duration?, _ trace: LoadTrace, fulfilling write: Promise<ImageError?> = Promise(),
+        lifetime: Duration?, madeOf original: DiskCacheEntry? = nil, _ trace: LoadTrace,
+        fulfilling write: Promise<ImageError?> = Promise(),
         _ entry: @escaping @Sendable () async throws(ImageError) -> DiskCacheEntry
     ) async -> Promise<ImageError?> {
         let (stores, release) = (shared.stores, shared.work.keepValue(of: .fetch(fetch)))
@@ -105,7 +107,7 @@ extension LoadEnvironment {
             do throws(ImageError) {
                 _ = try await observe(.store, of: trace) { () throws(ImageError) in
                     var entry = try await entry()
-                    entry.limit(to: lifetime)
+                    entry.limit(to: lifetime, madeOf: original)
                     try await cache.store(entry, forKey: key, since: removals)
                 }
             } catch {

@@ -125,8 +125,8 @@ struct EncodedLoad: Sendable {
         else { return }
         let write = await environment.write(
             key.image, to: environment.cache, since: (made.bytes?.removals ?? key.fetch.removals).images,
-            of: made.bytes?.fetch ?? key.fetch,
-            bytes: output.entry.data.count, lifetime: wishes.lifetime, load.trace
+            of: made.bytes?.fetch ?? key.fetch, bytes: output.entry.data.count,
+            lifetime: wishes.lifetime, madeOf: made.bytes?.entry, load.trace
         ) { () throws(ImageError) in output.entry }
         output.stores.add(write)
     }

@@ -44,8 +44,7 @@ extension ImageLoad {
         {
             let write = await environment.write(
                 key.image, to: cache, since: removals.images, of: output.bytes?.fetch ?? key.fetch,
-                bytes: output.image.memoryCost,
-                lifetime: wishes.lifetime, trace
+                bytes: output.image.memoryCost, lifetime: wishes.lifetime, madeOf: output.bytes?.entry, trace
             ) { [self] () throws(ImageError) in
                 var entry = try await environment.variantEntry(output.image, for: request)
                 entry.validators = environment.isFile(request.url) ? output.bytes?.entry.validators : nil
