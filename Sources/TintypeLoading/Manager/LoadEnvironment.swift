@@ -105,6 +105,9 @@ final class LoadEnvironment: Sendable {
             && !loaders.isLocal(request.url)
     }
 
+    /// True if a request stores bytes on disk without having looked whether the disk has others.
+    func overwritesOriginal(_ request: ImageRequest) -> Bool { storesOriginal(request) && !queriesDisk(request) }
+
     // MARK: Memory
 
     /// Returns the image of a prepared request from memory, if the request allows that, and counts the lookup and the load.

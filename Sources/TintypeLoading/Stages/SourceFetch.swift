@@ -48,7 +48,8 @@ final class SourceFetch: Sendable {
         do throws(ImageError) {
             try checkPolicy()
             if key.isReload { job.close() }
-            let isRefresh = cached != nil || policy.asksSource || key.isReload
+            let isRefresh =
+                cached != nil || policy.asksSource || key.isReload || environment.overwritesOriginal(request)
             let bytes = try await transfer(replacing: cached, isRefresh: isRefresh, job)
             return FetchedBytes(
                 bytes: bytes, freshness: bytes.isNotModified ? .notModified : cached == nil ? .fresh : .updated,

@@ -45,4 +45,32 @@ struct DerivedEntryTests {
         let entry = try #require(disk[try await manager.load(shorter).key])
         #expect(entry.created == start && entry.expires == start + 180)
     }
+
+    @Test("Bytes that are stored without a look at the disk leave nothing that was made of others")
+    func unseenOriginal() async throws {
+        source.send(nil)
+        _ = try await manager.load(thumbnail(4))
+        _ = try await manager.encoded(for: source.request(), as: .dot)
+        await manager.flush()
+        #expect(disk.count == 3)
+        source.forgetMemory()
+        source.send(nil, size: 16)
+        var request = source.request()
+        request.cache.query = .memory
+        _ = try await manager.load(request)
+        await manager.flush()
+        #expect(disk.values.map(\.data) == [Data("DOT 16".utf8)])
+    }
+
+    @Test("Thumbnails that the disk doesn't get leave each other in memory")
+    func inMemoryAlone() async throws {
+        source.send(nil)
+        for side in [2, 4] {
+            var request = source.request()
+            request.thumbnailSize = PixelSize(width: side, height: side)
+            (request.cache.query, request.cache.store) = (.memory, .memory)
+            _ = try await manager.load(request)
+        }
+        #expect(source.loads == 2 && source.bench.cache.now.memory.count == 2)
+    }
 }

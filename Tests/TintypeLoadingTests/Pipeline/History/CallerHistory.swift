@@ -32,7 +32,9 @@ struct CallerHistory {
 
         var isReload: Bool { policy == .reload || queries.isEmpty }
         /// True if the caches may ask for newer bytes, which replace the old ones.
-        var mayRefresh: Bool { isReload || ![.cacheFirst, .cacheOnly].contains(policy) }
+        var mayRefresh: Bool {
+            isReload || !queries.contains(.disk) || ![.cacheFirst, .cacheOnly].contains(policy)
+        }
 
         func wishes(_ slot: Slot) -> Bool {
             guard stores.contains(slot.layer) else { return false }

@@ -19,6 +19,10 @@ struct Wish: Hashable {
 
     var asksCaches: Bool { policy == .cacheFirst || policy == .cacheOnly }
     var refreshes: Bool { policy == .reload || policy == .revalidate || (queryFrom.isEmpty && policy != .cacheOnly) }
+    /// True if its bytes may be other ones than the disk has, without being compared.
+    var replaces: Bool {
+        refreshes || (policy != .cacheOnly && !queryFrom.contains(.disk) && storeTo.contains(.disk))
+    }
     var asksDisk: Bool { queryFrom.contains(.disk) && policy != .reload }
     /// True if the image is accepted.
     var acceptsImage: Bool { wantsData || !requiresAnimation || picture.isAnimated }
@@ -343,7 +347,7 @@ struct PipelineModel: Hashable {
         let action = actions[index]
         guard let number = action.transfer, !action.wish.storeTo.isEmpty, !transfers[number].hasReplaced else { return }
         let transfer = transfers[number]
-        let isNew = action.cached.map { $0 != transfer.version } ?? (action.wish.refreshes && !transfer.isNotModified)
+        let isNew = action.cached.map { $0 != transfer.version } ?? (action.wish.replaces && !transfer.isNotModified)
         guard transfer.replaces || isNew else { return }
         remove(
             Removal(extent: .source(transfer.source), layers: .all, replacement: transfer.version),
