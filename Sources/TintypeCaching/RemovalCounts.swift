@@ -13,7 +13,7 @@ package struct RemovalCount: Hashable, Sendable {
         package func permitsStore(since old: Layer) -> Bool { self == old && starts == ends }
     }
 
-    /// What a count was taken for, which decides what may have happened since.
+    /// The purpose of a count, which decides what may have happened since.
     private enum Use: Hashable { case load, newBytes, programsImage }
 
     package var memory = Layer()
