@@ -31,7 +31,7 @@ extension LoadEnvironment {
 
     /// Returns true if a load that starts after a fetch has ended can't use what it found.
     func asksSource(about fetched: FetchedBytes, for request: ImageRequest) -> Bool {
-        if case .use = decision(for: fetched.bytes.entry.response, of: request) { false } else { true }
+        if case .use = decision(for: fetched.bytes.entry.answer, of: request) { false } else { true }
     }
 
     /// Returns true if the caches may keep an image: if the same request finds it now, and HTTP allows that.

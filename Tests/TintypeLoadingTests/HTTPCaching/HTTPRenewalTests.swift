@@ -190,7 +190,7 @@ struct HTTPRenewalTests {
         send("no-cache", size: 4, CacheValidators(entityTag: "\"2\""))
         #expect(try await manager.image(for: request).size.width == width)
         #expect(try await manager.data(for: request).data == Data("DOT \(width)".utf8))
-        await disk.gate.open()
+        disk.gate.open()
         await manager.flush()
     }
 
