@@ -82,7 +82,7 @@ public final class ImageCache: Sendable {
     /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``.
     @discardableResult
     public func remove(_ key: ImageKey, from layers: CacheLayers = .all) async throws(ImageError) -> Bool {
-        try await removals.during(source: key.source, layers, isWhole: false) { () throws(ImageError) in
+        try await removals.during(source: key.source, layers) { () throws(ImageError) in
             let wasInMemory = layers.contains(.memory) && memory.remove(key)
             return try await disk(in: layers)?.remove(key) == true || wasInMemory
         }
@@ -173,7 +173,7 @@ public final class ImageCache: Sendable {
     /// store.
     package func storeInMemory(_ image: Image, forKey key: ImageKey, since count: RemovalCount? = nil) {
         memory.store(image, forKey: key) {
-            removals.permitsStore(of: key.source, in: \.memory, since: count)
+            count.map { removals.count(ofSource: key.source).permitsStore(in: \.memory, since: $0) } ?? true
         }
     }
 
@@ -182,14 +182,14 @@ public final class ImageCache: Sendable {
         _ entry: DiskCacheEntry, forKey key: ImageKey, since count: RemovalCount? = nil
     ) async throws(ImageError) {
         try await disk?.store(entry, forKey: key) { [removals] in
-            removals.permitsStore(of: key.source, in: \.disk, since: count)
+            count.map { removals.count(ofSource: key.source).permitsStore(in: \.disk, since: $0) } ?? true
         }
     }
 
     /// Removes a damaged entry from disk, unless another may have been stored since the load that found it began. Unlike
     /// ``remove(_:from:)``, this doesn't keep loads in progress from storing a better image.
     package func discard(_ key: ImageKey, since count: RemovalCount) async {
-        guard removals.permitsStore(of: key.source, in: \.disk, since: count) else { return }
+        guard removals.count(ofSource: key.source).permitsStore(in: \.disk, since: count) else { return }
         _ = try? await disk?.remove(key)
     }
 }

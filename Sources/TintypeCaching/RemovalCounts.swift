@@ -11,85 +11,61 @@ package struct RemovalCount: Hashable, Sendable {
         /// Returns true if an image whose load started at another count may be stored. An entry that a load finds during a removal may be gone
         /// a moment later.
         package func permitsStore(since old: Layer) -> Bool { self == old && starts == ends }
-    }
 
-    /// The purpose of a count, which decides what may have happened since.
-    private enum Use: Hashable { case load, newBytes, programsImage }
-
-    package var memory = Layer()
-    package var disk = Layer()
-    /// The replacements of images: by the program's, and by newer bytes.
-    private var replacements = Layer()
-    /// The moments from which on the caches have only what came later: no load that started before replaces that. Such are the stores
-    /// of the program's images, and removals of all that a source has.
-    private var restarts: UInt32 = 0
-    private var use = Use.load
-    /// The number of the newest bytes that replaced others.
-    package private(set) var newest = 0
-    /// The source of those: many share a count.
-    private var newestSource: UInt64 = 0
-
-    /// Returns true if an image may be stored that was asked for at another count, or that replaces others since it.
-    package func permitsStore(
-        of source: UInt64 = 0, in layer: KeyPath<RemovalCount, Layer>, since old: RemovalCount
-    ) -> Bool {
-        guard self[keyPath: layer].permitsStore(since: old[keyPath: layer]) else { return false }
-        return switch old.use {
-        case .load: replacements.permitsStore(since: old.replacements)
-        case .newBytes: newest == old.newest && restarts == old.restarts
-        case .programsImage: newest == old.newest || newestSource != source
+        fileprivate static func + (one: Layer, other: Layer) -> Layer {
+            Layer(starts: one.starts &+ other.starts, ends: one.ends &+ other.ends)
         }
     }
 
+    package var memory = Layer()
+    package var disk = Layer()
+    /// The replacements of images: by the program's, and by newer bytes; `nil` for the images that replace others.
+    package var replacements: Layer? = Layer()
+    /// The replacements by the program's images, which no load that started before them replaces.
+    private var programsImages: UInt32 = 0
+    /// The number of the newest bytes that replaced others; `nil` for an image of the program's, which only removals prevent.
+    package var newest: Int? = 0
+    /// The source of those: many share a count.
+    private var newestSource: UInt64 = 0
+
+    /// Returns true if an image whose load started at another count may be stored.
+    func permitsStore(in layer: KeyPath<RemovalCount, Layer>, since old: RemovalCount) -> Bool {
+        self[keyPath: layer].permitsStore(since: old[keyPath: layer])
+            && (old.replacements.map { replacements?.permitsStore(since: $0) == true }
+                ?? (old.newest == nil || old.newest == newest && old.programsImages == programsImages))
+    }
+
     /// Starts a replacement by newer bytes, unless bytes with a higher number have replaced the source's: bytes have higher numbers
-    /// that were asked for later; or unless all that the caches have came after the load started.
+    /// that were asked for later; or unless the program has stored an image since the load started.
     package mutating func beginReplacement(of source: UInt64 = 0, by number: Int, since old: RemovalCount) -> Bool {
-        guard number > newest || source != newestSource, restarts == old.restarts else { return false }
+        guard number > newest ?? 0 || source != newestSource, programsImages == old.programsImages else { return false }
         (newest, newestSource) = (number, source)
-        replacements.starts &+= 1
+        replacements?.starts &+= 1
         return true
     }
 
     /// Starts a replacement by an image of the program's.
     package mutating func beginReplacement() {
-        restarts &+= 1
-        replacements.starts &+= 1
+        programsImages &+= 1
+        replacements?.starts &+= 1
     }
 
-    package mutating func endReplacement() { replacements.ends &+= 1 }
+    package mutating func endReplacement() { replacements?.ends &+= 1 }
 
     /// The count for the stores of newer bytes, which have replaced the old ones under a number; `nil` if a removal, or a newer
     /// replacement, prevents them.
     package func afterReplacement(by number: Int, since old: RemovalCount) -> RemovalCount? {
-        guard newest == number, restarts == old.restarts, memory.permitsStore(since: old.memory),
+        guard newest == number, programsImages == old.programsImages, memory.permitsStore(since: old.memory),
             disk.permitsStore(since: old.disk)
         else { return nil }
         var count = self
-        count.use = .newBytes
+        count.replacements = nil
         return count
     }
 
-    /// The count for the store of a program's image, which removals prevent, and newer bytes that have replaced the image since an
-    /// earlier count.
-    package func ofProgramsImage(since start: RemovalCount) -> RemovalCount {
-        var count = self
-        (count.use, count.newest) = (.programsImage, start.newest)
-        return count
-    }
-
-    /// Starts a removal.
-    /// - Parameter isWhole: True if no variant of the source stays in these layers.
-    package mutating func beginRemoval(from layers: CacheLayers, isWhole: Bool) {
-        if layers.contains(.memory) { memory.starts &+= 1 }
-        if layers.contains(.disk) { disk.starts &+= 1 }
-        if isWhole, layers == .all { restarts &+= 1 }
-    }
-
-    package mutating func endRemoval(from layers: CacheLayers, isWhole: Bool) {
-        if layers.contains(.memory) { memory.ends &+= 1 }
-        if layers.contains(.disk) { disk.ends &+= 1 }
-        // What a load finds that starts during the removal may have come before.
-        if isWhole, layers == .all { restarts &+= 1 }
+    fileprivate mutating func change(_ layers: CacheLayers, _ body: (inout Layer) -> Void) {
+        if layers.contains(.memory) { body(&memory) }
+        if layers.contains(.disk) { body(&disk) }
     }
 }
 
@@ -98,28 +74,21 @@ package struct RemovalCount: Hashable, Sendable {
 /// A removal counts at its start and at its end. A load that starts between the two may still find the removed entry, and stores nothing.
 /// Many sources share a counter, so that a cache takes 0.2 MB of memory for them: once in a while, the removal or the newer bytes of one keep a
 /// load of another from storing its image. If that load replaces an older image, neither is cached, or, if the program stored the other's
-/// image or removed all of it, the older one stays.
+/// image, the older one stays.
 final class RemovalCounts: Sendable {
-    private static let size = 4_096
-    private let counts = Lock([RemovalCount](repeating: RemovalCount(), count: RemovalCounts.size))
+    /// The first one is for removals of everything.
+    private let counts = Lock([RemovalCount](repeating: RemovalCount(), count: 4_096))
     /// The ends of the last replacements under way, by their sources.
     private let replacements = Lock([String: Promise<Void>]())
 
-    private static func index(_ source: String) -> Int { index(KeyedHash.hash(source)) }
-    private static func index(_ hash: UInt64) -> Int { Int(hash % UInt64(size)) }
+    private static func index(_ source: String?) -> Int { source.map { index(KeyedHash.hash($0)) } ?? 0 }
+    private static func index(_ hash: UInt64) -> Int { Int(1 + hash % 4_095) }
 
     func count(ofSource source: String) -> RemovalCount {
         let index = Self.index(source)
-        return counts.withLock { $0[index] }
-    }
-
-    /// Returns true if an image of a source may be stored that was asked for at a count, or if there is no such count.
-    func permitsStore(
-        of source: String, in layer: KeyPath<RemovalCount, RemovalCount.Layer>, since old: RemovalCount?
-    ) -> Bool {
-        guard let old else { return true }
-        let hash = KeyedHash.hash(source)
-        return counts.withLock { $0[Self.index(hash)] }.permitsStore(of: hash, in: layer, since: old)
+        var (count, all) = counts.withLock { ($0[index], $0[0]) }
+        (count.memory, count.disk) = (count.memory + all.memory, count.disk + all.disk)
+        return count
     }
 
     /// Runs `body` when the earlier replacements of a source have ended: one that still removes would remove what a later one stores.
@@ -157,14 +126,12 @@ final class RemovalCounts: Sendable {
     func endReplacement(ofSource source: String) { counts.withLock { $0[Self.index(source)].endReplacement() } }
 
     /// Counts the start and the end of a removal of a source, or of everything for `nil`.
-    /// - Parameter isWhole: False for a removal of a single variant.
     func during<Result>(
-        source: String?, _ layers: CacheLayers, isWhole: Bool = true, _ remove: () async throws(ImageError) -> Result
+        source: String?, _ layers: CacheLayers, _ remove: () async throws(ImageError) -> Result
     ) async throws(ImageError) -> Result {
-        let first = source.map { Self.index($0) }
-        let indices = first.map { $0..<$0 + 1 } ?? 0..<Self.size
-        counts.withLock { for index in indices { $0[index].beginRemoval(from: layers, isWhole: isWhole) } }
-        defer { counts.withLock { for index in indices { $0[index].endRemoval(from: layers, isWhole: isWhole) } } }
+        let index = Self.index(source)
+        counts.withLock { $0[index].change(layers) { $0.starts &+= 1 } }
+        defer { counts.withLock { $0[index].change(layers) { $0.ends &+= 1 } } }
         return try await remove()
     }
 }

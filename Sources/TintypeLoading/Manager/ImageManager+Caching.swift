@@ -80,7 +80,6 @@ extension ImageManager {
         // Loads under way, and those that start before the end, don't store what is replaced.
         for cache in caches { await cache.beginReplacement(ofSource: key.source) }
         defer { for cache in caches { cache.endReplacement(ofSource: key.source) } }
-        let start = environment.removals(ofSource: key.source)
         let now = environment.configuration.date()
         // Nothing but the request's credentials.
         let response = environment.storedResponse(
@@ -92,10 +91,8 @@ extension ImageManager {
         try await environment.removeEncoded(of: request)
         let isOriginal = key.variant.isOriginal
         let removals = environment.removals(ofSource: key.source)
-        let count =
-            isOriginal
-            ? removals.originals.ofProgramsImage(since: start.originals)
-            : removals.images.ofProgramsImage(since: start.images)
+        var count = isOriginal ? removals.originals : removals.images
+        (count.replacements, count.newest) = (nil, nil)
         let cache = isOriginal ? environment.originals : environment.cache
         let layers = isOriginal ? request.cache.storeOriginal ?? request.cache.store : request.cache.store
         guard layers.contains(.disk), cache.disk != nil, !environment.loaders.isLocal(request.url),

@@ -145,50 +145,6 @@ struct ReplacementTests {
         #expect(manager.memoryImage(for: url)?.size.width == 9)
     }
 
-    @Test(
-        "A refresh removes nothing that was loaded after a removal", .capability("OPT-03", "CRM-01"),
-        arguments: [true, false])
-    func loadAfterRemoval(ofEverything: Bool) async throws {
-        let bench = ManagerBench(answer: nil)
-        bench.cache.change { $0.disk[key] = DiskCacheEntry(data: Data("DOT 3".utf8), created: Date()) }
-        let refresh = bench.manager.task(for: request(.reload))
-        await bench.loader.arrival(of: 1)
-        if ofEverything {
-            try await bench.cache.removeAll(from: .all)
-        } else {
-            try await bench.manager.removeAll(of: url)
-        }
-        let later = bench.manager.task(for: request(.cacheFirst))
-        await bench.loader.arrival(of: 2)
-        bench.loader.answer(1, with: .success(.dot(size: 5)))
-        _ = try await later.image
-        bench.loader.answer(0, with: .success(.dot(size: 4)))
-        #expect(try await refresh.image.size.width == 4)
-        await bench.manager.flush()
-        #expect(bench.cache.now.disk[key]?.data == Data("DOT 5".utf8))
-        #expect(bench.manager.memoryImage(for: url)?.size.width == 5)
-    }
-
-    @Test(
-        "A refresh that starts while the program stores an image replaces it in memory and on disk",
-        .capability("CST-01", "OPT-03"))
-    func refreshDuringStore() async throws {
-        let (disk, loader) = (ListingDisk(), GatedLoader())
-        let manager = ManagerBench(answer: nil).manager.copy(
-            cache: ImageCache(memory: MemoryCache(), disk: disk), loader: loader)
-        let store = Task { try await manager.store(solidImage(5, 5), data: Data("DOT 5".utf8), for: url) }
-        await disk.isListing.wait()
-        let refresh = manager.task(for: request(.reload))
-        await loader.arrival(of: 1)
-        loader.answer(0, with: .success(.dot(size: 9)))
-        #expect(try await refresh.image.size.width == 9)
-        disk.gate.open()
-        try await store.value
-        await manager.flush()
-        #expect(manager.memoryImage(for: url)?.size.width == 9)
-        #expect(await disk.entry(forKey: key)?.data == Data("DOT 9".utf8))
-    }
-
     @Test("What the program stores while a refresh reads the disk stays", .capability("CST-01"))
     func storeBeforeTransfer() async throws {
         let (disk, loader) = (ListingDisk(), GatedLoader())

@@ -224,7 +224,7 @@ struct StoreModel: ExploredModel {
             let old = rules.contains(.replacesOnlyIfCurrent) ? body.removals : count
             if rules.contains(.storesKnowReplacement),
                 let removals = count.afterReplacement(
-                    by: rules.contains(.newestReplaces) ? picture : count.newest, since: old)
+                    by: rules.contains(.newestReplaces) ? picture : count.newest ?? 0, since: old)
             {
                 bodies[picture]?.removals = removals
             }
@@ -247,11 +247,8 @@ struct StoreModel: ExploredModel {
     }
 
     private mutating func countRemoval(_ running: Int) {
-        if running > 0 {
-            count.beginRemoval(from: .all, isWhole: true)
-        } else {
-            count.endRemoval(from: .all, isWhole: true)
-        }
+        if running > 0 { count.memory.starts += 1 } else { count.memory.ends += 1 }
+        count.disk = count.memory
     }
 
     private func permitsStore(
