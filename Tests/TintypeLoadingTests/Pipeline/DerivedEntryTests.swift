@@ -42,7 +42,9 @@ struct DerivedEntryTests {
         // A shorter lifetime counts from now.
         var shorter = thumbnail(2)
         shorter.cache.lifetime = .minutes(2)
-        let entry = try #require(disk[try await manager.load(shorter).key])
+        let key = try await manager.load(shorter).key
+        await manager.flush()
+        let entry = try #require(disk[key])
         #expect(entry.created == start && entry.expires == start + 180)
     }
 
