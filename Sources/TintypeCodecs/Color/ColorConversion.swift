@@ -212,10 +212,31 @@ final class ColorConversion: @unchecked Sendable {
         return name.isEmpty ? "ICC profile" : name
     }
 
-    /// Returns the color space of pixels that keep their numbers; `nil` for a profile that isn't RGB, because decoded pixels are.
+    /// Returns true if RGB pixels can be converted from a profile, also if it is sRGB. Any other profile is damaged or for other pixels, and
+    /// gives numbers no meaning; libjxl ends the program for some of them.
+    static func isUsable(_ data: Data) -> Bool {
+        guard let context = cmsCreateContext(nil, nil) else { return false }
+        defer { cmsDeleteContext(context) }
+        cmsSetLogErrorHandlerTHR(context) { _, _, _ in }
+        guard let profile = open(data, context), let sRGB = cmsCreate_sRGBProfileTHR(context) else { return false }
+        defer {
+            cmsCloseProfile(profile)
+            cmsCloseProfile(sRGB)
+        }
+        guard cmsGetColorSpace(profile) == cmsSigRgbData else { return false }
+        let layout = PixelLayout(.rgbaFloat16).rgba
+        // A profile has tables for each intent, of which one may be damaged.
+        return [UInt32(INTENT_RELATIVE_COLORIMETRIC), cmsGetHeaderRenderingIntent(profile)].allSatisfy { intent in
+            let transform = cmsCreateTransformTHR(
+                context, profile, layout, sRGB, layout, intent, UInt32(cmsFLAGS_NOCACHE | cmsFLAGS_NOOPTIMIZE))
+            if let transform { cmsDeleteTransform(transform) }
+            return transform != nil
+        }
+    }
+
+    /// Returns the color space of pixels that keep their numbers; `nil` for a profile that RGB pixels can't have: see ``isUsable(_:)``.
     static func keptColorSpace(_ data: Data) -> ColorSpace? {
-        // The signature of the color space is at byte 16 (ICC.1, section 7.2).
-        guard data.count >= 128, data.dropFirst(16).prefix(4).elementsEqual("RGB ".utf8) else { return nil }
+        guard isUsable(data) else { return nil }
         return name(of: data).map { ColorSpace(name: $0, profile: data) }
     }
 

@@ -17,7 +17,7 @@ struct EncodeTarget {
 /// The steps that all encoders take before the writing itself.
 enum EncodePreparation {
     /// The image as it is to be written: its first frame or all of them, shrunk into the box of the options, and in sRGB
-    /// where the format cannot say anything else.
+    /// where the format cannot say anything else, or the profile says nothing.
     ///
     /// Pixels of more bits than the target takes are reduced: see ``DepthReduction``.
     /// - Throws: ``ImageError/Code/encodeFailed`` for an image that the format cannot hold, before any memory is taken.
@@ -34,18 +34,22 @@ enum EncodePreparation {
         }
         let reduced = try DepthReduction.reduce(
             options.firstFrameOnly || target.isStill ? image.firstFrame : image, to: target.formats, options, context)
-        let conversion = target.storesProfile ? nil : reduced.colorSpace.profile.flatMap(conversion)
-        guard size != reduced.size || conversion != nil else { return reduced }
+        // Pixels with a profile that gives their numbers no meaning count as sRGB, as when they are decoded.
+        let dropsProfile =
+            reduced.colorSpace.profile.map { !target.storesProfile || !ColorConversion.isUsable($0) } ?? false
+        let conversion =
+            dropsProfile
+            ? reduced.colorSpace.profile.flatMap { RecentConversions.conversion(of: $0, .rgb, reduced.pixels.format) }
+            : nil
+        guard size != reduced.size || conversion != nil else {
+            return dropsProfile ? reduced.with { $0.colorSpace = .sRGB } : reduced
+        }
         let hasAlpha = reduced.hasAlpha
         let changed = try reduced.mappingPixels { pixels throws(ImageError) in
             try context.checkCancellation()
             let resized = try pixels.resized(to: size)
             return try conversion?.convert(resized, hasAlpha: hasAlpha) ?? resized
         }
-        return conversion == nil ? changed : changed.with { $0.colorSpace = .sRGB }
-    }
-
-    private static func conversion(_ profile: Data) -> ColorConversion? {
-        RecentConversions.conversion(of: profile, .rgb)
+        return dropsProfile ? changed.with { $0.colorSpace = .sRGB } : changed
     }
 }

@@ -55,6 +55,24 @@ struct ColorConversionTests {
         #expect(!image.colorSpace.name.isEmpty)
     }
 
+    @Test(
+        "Pixels with a profile that gives their numbers no meaning are written and decoded as sRGB, in every format",
+        .capability("3.16", "3.8"), arguments: WritableFormats.all)
+    func meaninglessProfile(format: ImageFormat) throws {
+        var damaged = try ProfileSamples.wide()
+        let curve = try #require(damaged.firstRange(of: Data("rTRC".utf8)))
+        damaged.replaceSubrange(curve, with: Data("zzzz".utf8))
+        #expect(try ColorConversion.isUsable(ProfileSamples.wide()) && ColorConversion.isUsable(ProfileSamples.sRGB()))
+        #expect(ColorConversion.keptColorSpace(damaged) == nil)
+        for profile in [damaged, try ProfileSamples.linearGray(), Data(), Data([1, 2, 3])] {
+            let image = try RasterSamples.gradient(16, 16).with {
+                $0.colorSpace = ColorSpace(name: "damaged", profile: profile)
+            }
+            let data = try WritableFormats.encode(image, as: format)
+            #expect(data == (try WritableFormats.encode(try RasterSamples.gradient(16, 16), as: format)))
+        }
+    }
+
     @Test("sRGB, also under another name, needs no conversion; a broken profile, or one for other pixels, gives none")
     func noConversion() throws {
         let sRGB = try ProfileSamples.sRGB()
