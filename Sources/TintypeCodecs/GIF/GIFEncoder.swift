@@ -61,6 +61,7 @@ struct GIFEncoder {
                 }
             let area = Self.cut(pixels.straightPixels, rect, image.size)
             let quantizer = ColorQuantizer(area, maximum: hasTransparentIndex ? min(colors, 255) : colors)
+            try job.context.checkCancellation()
             // A palette that is exact leaves nothing to spread.
             let indices =
                 dithers && !quantizer.isExact
@@ -68,7 +69,7 @@ struct GIFEncoder {
                 : quantizer.indices(of: area)
             try writer.write(
                 indices, rect: rect, palette: quantizer.palette, delay: delays[index],
-                clearsAfterwards: clearsAfterwards, hasTransparentIndex: hasTransparentIndex)
+                clearsAfterwards: clearsAfterwards, hasTransparentIndex: hasTransparentIndex, context: job.context)
             previous = isOpaque && !clearsAfterwards ? pixels : nil
         }
         return try writer.finish()

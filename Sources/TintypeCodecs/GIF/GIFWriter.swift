@@ -46,9 +46,10 @@ final class GIFWriter {
     ///   - indices: of the colors of the rectangle.
     ///   - delay: in hundredths of a second.
     ///   - hasTransparentIndex: whether the index behind the last color is transparent.
+    ///   - context: asked for cancellation every 64 rows.
     func write(
         _ indices: [UInt8], rect: PixelRect, palette: [SIMD3<UInt8>], delay: Int, clearsAfterwards: Bool,
-        hasTransparentIndex: Bool
+        hasTransparentIndex: Bool, context: ProcessingContext
     ) throws(ImageError) {
         let colors = palette.count + (hasTransparentIndex ? 1 : 0)
         let transparent = hasTransparentIndex ? UInt8(palette.count) : nil
@@ -70,6 +71,7 @@ final class GIFWriter {
         try check(
             EGifPutImageDesc(file, Int32(rect.x), Int32(rect.y), Int32(width), Int32(height), false, colorMap))
         for y in 0..<height {
+            if y % 64 == 0 { try context.checkCancellation() }
             // giflib masks the row in place.
             var row = Array(indices[y * width..<(y + 1) * width])
             try check(EGifPutLine(file, &row, Int32(width)))

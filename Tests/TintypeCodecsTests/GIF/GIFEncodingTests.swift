@@ -143,6 +143,31 @@ struct GIFEncodingTests {
             ])
     }
 
+    @Test("Cancellation takes effect within a still picture")
+    func cancellation() throws {
+        let image = try RasterSamples.gradient(64, 300)
+        func encode(cancelledAt check: Int) throws -> Int {
+            let checks = Lock(0)
+            let context = ProcessingContext(isCancelled: {
+                checks.withLock { count in
+                    count += 1
+                    return count == check
+                }
+            })
+            do throws(ImageError) {
+                _ = try coder.encode(image, as: .gif, options: EncodeOptions(), context: context)
+            } catch {
+                #expect(error.code == .cancelled)
+                return -1
+            }
+            return checks.withLock { $0 }
+        }
+        let count = try encode(cancelledAt: .max)
+        // Five times 64 rows, and between the steps in front of them.
+        #expect(count >= 7)
+        for check in 1...count { #expect(try encode(cancelledAt: check) == -1, "\(check)") }
+    }
+
     @Test("A limit of bytes costs colors, and is an error where nothing helps")
     func maximumBytes() throws {
         let pixels = try RasterSamples.pixels(64, 64) { x, y in
