@@ -91,7 +91,8 @@ public struct HEIFCoder: AnimatedImageCoder, ProgressiveImageCoder {
     ///   - options: the options for encoding.
     ///   - context: the resources of the call, and its cancellation.
     /// - Throws: ``ImageError/Code/formatNotEncodable`` if libheif has no HEVC encoder, and ``ImageError/Code/encodeFailed``
-    ///   for a side over 16,384 pixels and if the limit of bytes is too small.
+    ///   for a side over 16,384 pixels, if the limit of bytes is too small, and if the HEVC encoder refuses the size, as x265
+    ///   does for some images of more than 4,096 pixels whose other side has fewer than 64.
     public func encode(
         _ image: Image, as format: ImageFormat, options: EncodeOptions, context: ProcessingContext
     ) throws(ImageError) -> Data {

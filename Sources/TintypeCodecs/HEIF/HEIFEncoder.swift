@@ -79,7 +79,12 @@ struct HEIFEncoder {
         settings?.pointee.output_nclx_profile = profile
         settings?.pointee.macOS_compatibility_workaround_no_nclx_profile = 0
         var created: OpaquePointer?
-        try check(heif_context_encode_image(context, image, encoder, settings, &created))
+        let encoded = heif_context_encode_image(context, image, encoder, settings, &created)
+        let size = source.size
+        if encoded.code != heif_error_Ok, min(size.width, size.height) < 64, max(size.width, size.height) > 4_096 {
+            throw job.failure("the HEVC encoder refuses an image as thin as \(size) pixels; other formats hold it")
+        }
+        try check(encoded)
         guard let handle = created else { throw job.failure("libheif wrote no image") }
         defer { heif_image_handle_release(handle) }
         try addMetadata(context, handle)
