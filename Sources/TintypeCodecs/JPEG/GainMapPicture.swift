@@ -19,8 +19,8 @@ struct GainMapPicture {
     ///   - base: the same image in sRGB, at the size that is written.
     /// - Returns: `nil` for an image that isn't of high dynamic range or isn't opaque, and for one that is nowhere brighter than white.
     init?(of image: Image, for base: Image, context: ProcessingContext) throws(ImageError) {
-        guard image.isHighDynamicRange, image.pixels.format == .rgbaFloat16, !image.hasAlpha,
-            base.pixels.format == .rgba8
+        guard image.isHighDynamicRange, image.pixels.format == .rgbaFloat16, base.pixels.format == .rgba8,
+            !image.hasAlpha || Self.isOpaque(image.pixels)
         else { return nil }
         let bright = try image.pixels.resized(to: base.size)
         let (width, height) = (base.size.width, base.size.height)
@@ -64,6 +64,17 @@ struct GainMapPicture {
         self.parameters = parameters
         pixels = try map.freeze().resized(
             to: PixelSize(width: (width + 1) / 2, height: (height + 1) / 2))
+    }
+
+    /// Returns true if nothing shines through half-precision pixels, whatever the image says of its alpha.
+    private static func isOpaque(_ pixels: PixelBuffer) -> Bool {
+        // The bits of 1 in half precision.
+        let one: UInt16 = 0x3C00
+        return (0..<pixels.height).allSatisfy { y in
+            pixels.withRow(y) { row in
+                (0..<pixels.width).allSatisfy { row.load(fromByteOffset: $0 * 8 + 6, as: UInt16.self) >= one }
+            }
+        }
     }
 
     /// Writes the binary logarithms by which the light of a row grows.

@@ -53,7 +53,7 @@ public struct EncodeOptions: Sendable, Hashable {
         case none
         /// PQ with the primaries of BT.2020 (ITU-R BT.2100; ISO 22028-5), in AVIF, HEIC and JPEG XL. Reference white is 203 nits.
         case isoHDR
-        /// In JPEG, standard range and a gain map (ISO 21496-1). The other formats are written as with ``isoHDR``.
+        /// In JPEG, standard range and a gain map (ISO 21496-1); an image with transparent pixels has no map. The other formats are written as with ``isoHDR``.
         case gainMap
     }
 

@@ -136,7 +136,9 @@ struct GainMapDecodeTests {
         let options = EncodeOptions(encodeToHDR: .gainMap)
         let plain = try RasterSamples.gradient(32, 32)
         #expect(try JPEGGainMap(of: coder.encode(plain, as: .jpeg, options: options)) == nil)
-        let translucent = try bright().with { $0.hasAlpha = true }
+        let opaque = try bright().with { $0.hasAlpha = true }
+        #expect(try JPEGGainMap(of: coder.encode(opaque, as: .jpeg, options: options)) != nil)
+        let translucent = try DeepSamples.bright(32, 32) { _, _ in [1, 1, 1, 0.5] }.with { $0.hasAlpha = true }
         #expect(try JPEGGainMap(of: coder.encode(translucent, as: .jpeg, options: options)) == nil)
         let dim = try DeepSamples.bright(8, 8) { _, _ in [0.5, 0.5, 0.5, 1] }.with { $0.hasAlpha = false }
         #expect(try JPEGGainMap(of: coder.encode(dim, as: .jpeg, options: options)) == nil)
