@@ -51,11 +51,14 @@ struct AVIFEncoder {
         let alpha = options.avif.alphaQuality.map { Self.quantizer(Int(($0 * 100).rounded())) }
         encoder.pointee.minQuantizerAlpha = options.lossless ? 0 : alpha.map { max(0, $0 - 4) } ?? 0
         encoder.pointee.maxQuantizerAlpha = options.lossless ? 0 : alpha ?? quantizer / 2
+        let durations = job.milliseconds(atLeast: 1)
+        var index = 0
         try job.forEachFrame { frame throws(ImageError) in
+            defer { index += 1 }
             let image = try picture(frame.pixels)
             defer { avifImageDestroy(image) }
             let flags = job.isAnimated ? AVIF_ADD_IMAGE_FLAG_NONE.rawValue : AVIF_ADD_IMAGE_FLAG_SINGLE.rawValue
-            try check(avifEncoderAddImage(encoder, image, duration(frame), flags), encoder)
+            try check(avifEncoderAddImage(encoder, image, UInt64(durations[index]), flags), encoder)
         }
         var output = avifRWData()
         defer { avifRWDataFree(&output) }
@@ -65,10 +68,6 @@ struct AVIFEncoder {
         guard job.isAnimated, source.loopCount > 0 else { return file }
         // Without a list, the sequence is repeated forever.
         return AVIFEditList.adding(loopCount: source.loopCount, to: file) ?? file
-    }
-
-    private func duration(_ frame: ImageFrame) -> UInt64 {
-        UInt64(max(1, min(frame.duration.inMilliseconds, 3_600_000).rounded()))
     }
 
     /// The planes of a frame, to be destroyed by the caller.

@@ -74,13 +74,16 @@ struct JXLEncoder {
         }
         var format = JxlPixelFormat(
             num_channels: source.hasAlpha ? 4 : 3, data_type: samples.type, endianness: JXL_NATIVE_ENDIAN, align: 0)
+        // A frame without a duration is a part of the next one.
+        let durations = job.milliseconds(atLeast: 1)
+        var index = 0
         try job.forEachFrame { frame throws(ImageError) in
+            defer { index += 1 }
             try job.context.checkCancellation()
             if job.isAnimated {
                 var header = JxlFrameHeader()
                 JxlEncoderInitFrameHeader(&header)
-                // A frame without a duration is a part of the next one.
-                header.duration = UInt32(max(1, min(frame.duration.inMilliseconds, 3_600_000).rounded()))
+                header.duration = UInt32(durations[index])
                 try check(JxlEncoderSetFrameHeader(settings, &header))
             }
             let bytes = samples.bytes(of: frame.pixels)

@@ -50,6 +50,18 @@ struct ExifEditor {
         }
     }
 
+    /// States that the pixels are sRGB, where the block states a color space (Exif 2.32, sections 4.6.5 and 4.6.7).
+    mutating func setSRGB() {
+        setNumber(1, of: reading { $0.child(ExifTag.exif)?[ExifTag.colorSpace] })
+        let index = reading { reader in
+            reader.child(ExifTag.exif)
+                .flatMap { reader.child(ExifTag.interoperability, of: $0)?[ExifTag.interoperabilityIndex] }
+        }
+        guard let index, index.type == ExifType.ascii, index.value.count == 4 else { return }
+        // The text is “R03” for Adobe RGB.
+        bytes.replaceSubrange(index.value, with: Array("R98\0".utf8))
+    }
+
     /// Takes out the thumbnail, which shows the source; bytes behind the remaining values are cut off.
     mutating func removeThumbnail() {
         guard let main = reading({ $0.main }) else { return }
@@ -191,10 +203,14 @@ extension [Range<Int>] {
 extension Data {
     /// An Exif block as it is written beside pixels that are upright, of a size, and without their source's thumbnail; `nil` if
     /// the block makes no sense.
-    func uprightExif(of size: PixelSize) -> Data? {
+    /// - Parameters:
+    ///   - size: The size of the pixels.
+    ///   - isSRGB: Whether the pixels are sRGB, whatever the source's were.
+    func uprightExif(of size: PixelSize, isSRGB: Bool = false) -> Data? {
         guard var editor = ExifEditor(self) else { return nil }
         editor.setUpright()
         editor.setSize(size)
+        if isSRGB { editor.setSRGB() }
         editor.removeThumbnail()
         return editor.data
     }

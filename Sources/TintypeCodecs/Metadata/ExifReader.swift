@@ -162,7 +162,9 @@ enum ExifTag {
     static let stripOffsets = 0x0111, stripLengths = 0x0117
     static let xResolution = 0x011A, yResolution = 0x011B, resolutionUnit = 0x0128
     static let thumbnailOffset = 0x0201, thumbnailLength = 0x0202
-    static let pixelWidth = 0xA002, pixelHeight = 0xA003
+    static let colorSpace = 0xA001, pixelWidth = 0xA002, pixelHeight = 0xA003
+    /// In the directory of interoperability.
+    static let interoperabilityIndex = 0x0001
     /// The entries that hold the offset of a directory.
     static let exif = 0x8769, gps = 0x8825, interoperability = 0xA005, makerNote = 0x927C
 }

@@ -30,12 +30,16 @@ struct XMPPacket {
         case layout(Range<Int>)
     }
 
-    /// The starts of names that say what lies in the file: gain maps, the pictures and videos behind the image, and further parts of
-    /// the packet.
+    /// The starts of names that say what lies in the file: gain maps, the pictures and videos behind the image, thumbnails of the
+    /// source, and further parts of the packet.
     private static let layoutNames = [
         "http://ns.adobe.com/hdr-gain-map/1.0/", "http://ns.google.com/photos/1.0/container/",
         "http://ns.google.com/photos/1.0/camera/MotionPhoto", "http://ns.google.com/photos/1.0/camera/MicroVideo",
-        "http://ns.adobe.com/xmp/note/",
+        "http://ns.adobe.com/xmp/note/", "http://ns.adobe.com/xap/1.0/Thumbnails",
+    ]
+    /// The names that say which color space the source's pixels are in.
+    private static let colorNames = [
+        "http://ns.adobe.com/exif/1.0/ColorSpace", "http://ns.adobe.com/photoshop/1.0/ICCProfile",
     ]
     /// The prefixes of writers that forget to bind them.
     private static let usualPrefixes = [
@@ -46,9 +50,13 @@ struct XMPPacket {
         (prefix: "Item", namespace: "http://ns.google.com/photos/1.0/container/item/"),
         (prefix: "GCamera", namespace: "http://ns.google.com/photos/1.0/camera/"),
         (prefix: "xmpNote", namespace: "http://ns.adobe.com/xmp/note/"),
+        (prefix: "xmp", namespace: "http://ns.adobe.com/xap/1.0/"),
+        (prefix: "photoshop", namespace: "http://ns.adobe.com/photoshop/1.0/"),
     ]
     private static let rdf = "http://www.w3.org/1999/02/22-rdf-syntax-ns#RDF"
 
+    /// The starts of names that are left out of another file.
+    private let leftOut: [String]
     private var tokens: XMLTokens
     private var namespaces = XMLNamespaces(usual: XMPPacket.usualPrefixes)
     /// In the order of the packet. None overlap.
@@ -64,8 +72,12 @@ struct XMPPacket {
     /// True if more elements end than start.
     private var isUnbalanced = false
 
+    /// - Parameters:
+    ///   - packet: The bytes.
+    ///   - dropsColors: Whether statements about the color space are left out of another file.
     /// - Complexity: O(bytes)
-    init(_ packet: Data) {
+    init(_ packet: Data, dropsColors: Bool = false) {
+        leftOut = dropsColors ? Self.layoutNames + Self.colorNames : Self.layoutNames
         tokens = XMLTokens(packet)
         var place = 0
         while !namespaces.isFull, let token = tokens.next() {
@@ -94,9 +106,13 @@ struct XMPPacket {
     // MARK: Other packets
 
     /// Returns the packet as it is written beside pixels that are upright and of a size, in a file of another layout.
+    /// - Parameters:
+    ///   - packet: The source's packet.
+    ///   - size: The size of the pixels.
+    ///   - isSRGB: Whether the pixels are sRGB, whatever the source's were. The file then says nothing of a color space.
     /// - Returns: `nil` if the packet is empty or can't be understood. It might contradict the file, and readers of XML refuse it.
-    static func upright(_ packet: Data, size: PixelSize) -> Data? {
-        let parsed = XMPPacket(packet)
+    static func upright(_ packet: Data, size: PixelSize, isSRGB: Bool = false) -> Data? {
+        let parsed = XMPPacket(packet, dropsColors: isSRGB)
         guard parsed.isWhole, !packet.isEmpty else { return nil }
         guard !parsed.parts.isEmpty else { return packet }
         let bytes = parsed.tokens.bytes
@@ -129,7 +145,7 @@ struct XMPPacket {
         namespaces.begin(attributes)
         guard layout == nil else { return }
         let element = namespaces.expanded(name) ?? ""
-        guard !Self.isLayout(element) else {
+        guard !isLeftOut(element) else {
             layout = (name.start - 1, namespaces.depth)
             return
         }
@@ -140,7 +156,7 @@ struct XMPPacket {
             let name =
                 attribute.name.prefix.elementsEqual("xmlns".utf8)
                 ? String(decoding: attribute.value.decoded, as: UTF8.self) : namespaces.expanded(attribute.name) ?? ""
-            if Self.isLayout(name) {
+            if isLeftOut(name) {
                 parts.append(.layout(attribute.place))
             } else if let property = Property(rawValue: name) {
                 parts.append(.value(property, attribute.value))
@@ -172,5 +188,5 @@ struct XMPPacket {
         namespaces.end()
     }
 
-    private static func isLayout(_ name: String) -> Bool { layoutNames.contains { name.hasPrefix($0) } }
+    private func isLeftOut(_ name: String) -> Bool { leftOut.contains { name.hasPrefix($0) } }
 }

@@ -46,6 +46,7 @@ struct PNGEncoder {
             return PNGChunk.bigEndian(sequenceNumber)
         }
         let count = image.animation?.frameCount ?? 1
+        let durations = job.milliseconds(atLeast: 0)
         var index = 0
         var previous: PixelBuffer?
         try job.forEachFrame { frame throws(ImageError) in
@@ -63,7 +64,7 @@ struct PNGEncoder {
                 case .idat:
                     if index == 0 {
                         if sequenceNumber == 0 {
-                            PNGChunk.append(.fctl, number() + Self.control(area, frame.duration), to: &file)
+                            PNGChunk.append(.fctl, number() + Self.control(area, durations[index]), to: &file)
                         }
                         PNGChunk.append(type, contents, to: &file)
                     } else {
@@ -71,7 +72,7 @@ struct PNGEncoder {
                     }
                 case .iend where index == count - 1: PNGChunk.append(type, contents, to: &file)
                 case .ihdr where index > 0:
-                    PNGChunk.append(.fctl, number() + Self.control(area, frame.duration), to: &file)
+                    PNGChunk.append(.fctl, number() + Self.control(area, durations[index]), to: &file)
                 case .ihdr, .iend: break
                 default: if index == 0 { PNGChunk.append(type, contents, to: &file) }
                 }
@@ -81,11 +82,10 @@ struct PNGEncoder {
     }
 
     /// A frame control without its sequence number: nothing is disposed of, and pixels are replaced.
-    private static func control(_ area: PixelRect, _ duration: Duration) -> [UInt8] {
-        let milliseconds = Int(min(max(duration.inMilliseconds.rounded(), 0), 65_535_000))
-        // Delays of more than 65 s are written in seconds.
-        let (numerator, denominator) =
-            milliseconds <= 65_535 ? (milliseconds, 1_000) : (milliseconds / 1_000, 1)
+    static func control(_ area: PixelRect, _ milliseconds: Int) -> [UInt8] {
+        // Delays of more than 65 s are written in hundredths, tenths, or seconds, of which 65,535 fit.
+        let unit = [1, 10, 100].first { (milliseconds + $0 / 2) / $0 <= 65_535 } ?? 1_000
+        let (numerator, denominator) = (min((milliseconds + unit / 2) / unit, 65_535), 1_000 / unit)
         return [area.size.width, area.size.height, area.x, area.y].flatMap(PNGChunk.bigEndian)
             + [numerator >> 8, numerator & 0xFF, denominator >> 8, denominator & 0xFF].map(UInt8.init)
             + [FrameDisposal.keep.rawValue, 0]

@@ -29,8 +29,12 @@ struct EncodeJob {
         format = target.format
         profile = prepared.colorSpace.profile
         let metadata = prepared.metadata
-        exif = options.keepsMetadata ? metadata.exif.flatMap { $0.uprightExif(of: prepared.size) } : nil
-        xmp = options.keepsMetadata ? metadata.xmp.flatMap { XMPPacket.upright($0, size: prepared.size) } : nil
+        // DCF reads another statement beside pixels without a profile as Adobe RGB.
+        let isSRGB = profile == nil && prepared.pixels.format != .rgbaFloat16
+        exif = options.keepsMetadata ? metadata.exif.flatMap { $0.uprightExif(of: prepared.size, isSRGB: isSRGB) } : nil
+        xmp =
+            options.keepsMetadata
+            ? metadata.xmp.flatMap { XMPPacket.upright($0, size: prepared.size, isSRGB: isSRGB) } : nil
     }
 
     /// True if several frames are to be written.
@@ -44,6 +48,19 @@ struct EncodeJob {
         } catch {
             if error.isCancellation { try context.checkCancellation() }
             throw error
+        }
+    }
+
+    /// The durations of the frames in milliseconds, whose sums are exact.
+    /// - Parameter least: the shortest duration that the format has, in milliseconds. A frame that is longer for it is made up for by later frames.
+    func milliseconds(atLeast least: Int) -> [Int] {
+        var time = 0.0
+        var written = 0
+        return (image.animation?.frameDurations ?? [.zero]).map { duration in
+            time += min(max(0, duration.inMilliseconds), 86_400_000)
+            let milliseconds = max(least, Int(time.rounded()) - written)
+            written += milliseconds
+            return milliseconds
         }
     }
 

@@ -88,7 +88,7 @@ public struct ImageCoders: ImageCoder {
     package func encoder(of format: ImageFormat) throws(ImageError) -> any ImageCoder {
         if let coder = coders.last(where: { $0.canEncode(format) }) { return coder }
         let reason =
-            if let trait = format.trait {
+            if let trait = format.trait, [.avif, .heic, .jxl, .tiff].contains(format) {
                 "this build can't write \(format); build with the package trait \(trait)"
             } else {
                 "no coder writes \(format)"

@@ -32,6 +32,35 @@ struct EncodingTests {
         return try #require(Image(frames: frames, properties: properties))
     }
 
+    @Test("A trait is advised only where it writes the format")
+    func traitAdvice() throws {
+        for format in [ImageFormat.svg, .pdf, .raw, .avif] {
+            let error = try failure {
+                try ImageCoders([]).encode(try RasterSamples.gradient(4, 4), as: format, options: EncodeOptions())
+            }
+            #expect(error.code == .formatNotEncodable)
+            #expect("\(error)".contains("package trait AVIF") == (format == .avif))
+        }
+    }
+
+    @Test("The durations of many frames add up, and a frame may take a day", arguments: WritableFormats.animated)
+    func exactDurations(format: ImageFormat) throws {
+        func seconds(_ duration: Duration, _ count: Int) throws -> Double {
+            let frames = try (0..<count).map { index in
+                ImageFrame(
+                    pixels: try RasterSamples.pixels(4, 4) { _, _ in SIMD4(index % 2 == 0 ? 255 : 0, 0, 0, 255) },
+                    duration: duration)
+            }
+            let data = try WritableFormats.encode(try #require(Image(frames: frames)), as: format)
+            return try WritableFormats.coders.info(data).frameDurations.reduce(0) { $0 + $1 / .seconds(1) }
+        }
+        #expect(abs(try seconds(.seconds(1) / 30, 60) - 2) < 0.011)
+        // The longest of GIF and WebP are shorter.
+        guard format != .gif, format != .webp else { return }
+        #expect(abs(try seconds(.milliseconds(65_999), 2) - 131.998) < 0.02)
+        #expect(try seconds(.seconds(7_200), 2) == 14_400)
+    }
+
     @Test(
         "All frames with their delays; one frame, or the first alone, is a still file", .capability("COD-46", "COD-21"),
         arguments: WritableFormats.all)

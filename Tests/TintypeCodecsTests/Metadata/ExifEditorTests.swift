@@ -28,6 +28,23 @@ struct ExifEditorTests {
         #expect(source.data.uprightExif(of: size) == source.data)
     }
 
+    @Test("Beside sRGB pixels, the color space is sRGB by both entries", .capability("COD-47"))
+    func colorSpace() throws {
+        func block(_ space: UInt8, _ index: String) -> Data {
+            // The first directory at 8, Exif at 26 with the color space and the directory of interoperability, which is at 56.
+            var bytes: [UInt8] = [0x49, 0x49, 0x2A, 0, 8, 0, 0, 0]
+            bytes += [1, 0, 0x69, 0x87, 4, 0, 1, 0, 0, 0, 26, 0, 0, 0, 0, 0, 0, 0]
+            bytes += [2, 0, 0x01, 0xA0, 3, 0, 1, 0, 0, 0, space, space == 1 ? 0 : 0xFF, 0, 0]
+            bytes += [0x05, 0xA0, 4, 0, 1, 0, 0, 0, 56, 0, 0, 0, 0, 0, 0, 0]
+            bytes += [1, 0, 1, 0, 2, 0, 4, 0, 0, 0] + Array(index.utf8) + [0, 0, 0, 0, 0]
+            return Data(bytes)
+        }
+        let size = PixelSize(width: 1, height: 1)
+        let adobe = block(0xFF, "R03")
+        #expect(adobe.uprightExif(of: size) == adobe)
+        #expect(adobe.uprightExif(of: size, isSRGB: true) == block(1, "R98"))
+    }
+
     @Test("A thumbnail in front of what is kept is overwritten, not cut off")
     func thumbnailInFront() throws {
         // The second directory comes first, and its picture in front of the first one's maker.

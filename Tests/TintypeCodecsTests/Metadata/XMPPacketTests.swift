@@ -68,6 +68,28 @@ struct XMPPacketTests {
         #expect(upright(result) == result)
     }
 
+    @Test("A thumbnail of the source isn't kept in another file", .capability("COD-47"))
+    func thumbnails() throws {
+        let contents = """
+            <xmp:Thumbnails><rdf:Alt><rdf:li rdf:parseType="Resource"><xmpGImg:image>AAAA</xmpGImg:image></rdf:li></rdf:Alt>\
+            </xmp:Thumbnails><xmp:Rating>3</xmp:Rating>
+            """
+        let result = try #require(
+            upright(MadeXMP.packet(contents, attributes: #"xmlns:xmpGImg="http://ns.adobe.com/xap/1.0/g/img/""#)))
+        #expect(!result.contains("AAAA") && !result.contains("Thumbnails"))
+        #expect(result.contains("<xmp:Rating>3</xmp:Rating>"))
+    }
+
+    @Test("Beside sRGB pixels, nothing says that they are in another color space", .capability("COD-47"))
+    func colors() throws {
+        let packet = Data(
+            #"<x exif:ColorSpace="65535" a="1"><photoshop:ICCProfile>Adobe RGB (1998)</photoshop:ICCProfile></x>"#.utf8)
+        #expect(XMPPacket.upright(packet, size: size) == packet)
+        let plain = try #require(XMPPacket.upright(packet, size: size, isSRGB: true))
+        let text = String(decoding: plain, as: UTF8.self)
+        #expect(!text.contains("65535") && !text.contains("Adobe") && text.contains(#"a="1""#))
+    }
+
     @Test(
         "A packet of which a part can't be understood is left out, like an Exif block",
         .capability("COD-47", "MET-29"))
