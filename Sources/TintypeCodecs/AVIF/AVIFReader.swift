@@ -179,8 +179,8 @@ final class AVIFReader {
         else { return Array(repeating: FrameTiming.standard, count: count) }
         return units.map { units in
             guard units > 0 else { return FrameTiming.standard }
-            // An hour for a frame is more than any plausible sequence has.
-            let seconds = min(Double(units) / Double(track.timescale), 3_600)
+            // A day for a frame is more than any plausible sequence has.
+            let seconds = min(Double(units) / Double(track.timescale), 86_400)
             return FrameTiming.played(.microseconds(Int((seconds * 1_000_000).rounded())))
         }
     }

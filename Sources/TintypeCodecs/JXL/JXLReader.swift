@@ -194,8 +194,8 @@ final class JXLReader {
             return FrameTiming.standard
         }
         let seconds = Double(header.duration) * Double(animation.tps_denominator) / Double(animation.tps_numerator)
-        // An hour for a frame is more than any plausible animation has.
-        return FrameTiming.played(.microseconds(Int((min(seconds, 3_600) * 1_000_000).rounded())))
+        // A day for a frame is more than any plausible animation has.
+        return FrameTiming.played(.microseconds(Int((min(seconds, 86_400) * 1_000_000).rounded())))
     }
 
     // MARK: Frames
