@@ -65,7 +65,7 @@ final class AVIFReader {
                     Self.info(
                         decoder, image, crop, profile: profile, codePoints: codePoints, tracks: tracks,
                         isComplete: !isTruncated),
-                    isTruncated ? Self.wholeFrames(tracks, bytes.count) : .max
+                    isTruncated ? Self.wholeFrames(tracks, bytes.count, maximumCount: limits.maximumFrames) : .max
                 )
             }
             info.metadata.exif = Self.exif(image.pointee.exif)
@@ -98,9 +98,10 @@ final class AVIFReader {
     }
 
     /// The frames whose samples all lie within the bytes, in all tracks.
-    private static func wholeFrames(_ tracks: [MediaTrack], _ length: Int) -> Int {
+    private static func wholeFrames(_ tracks: [MediaTrack], _ length: Int, maximumCount: Int) -> Int {
         let counts = tracks.filter { ["pict", "auxv"].contains($0.handler) }.compactMap { track in
-            try? SampleTable.places(track.sampleTable, maximumCount: .max).prefix { $0.upperBound <= length }.count
+            try? SampleTable.places(track.sampleTable, maximumCount: maximumCount).prefix { $0.upperBound <= length }
+                .count
         }
         return max(1, counts.min() ?? .max)
     }
