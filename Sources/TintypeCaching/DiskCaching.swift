@@ -122,6 +122,12 @@ public struct DiskCacheEntry: Sendable, Equatable, Codable {
     }
     package var answer: StoredResponse?
 
+    // Entries that were kept before the response had two names have it under the public one.
+    private enum CodingKeys: String, CodingKey {
+        case data, created, expires, idleLifetime, mimeType, validators, extendedData, imageProperties
+        case answer = "response"
+    }
+
     /// Creates an entry. Each parameter sets the property of the same name.
     public init(
         data: Data, created: Date, expires: Date? = nil, mimeType: String? = nil, validators: CacheValidators? = nil,

@@ -64,6 +64,8 @@ struct DataLoad: Sendable {
     }
 
     func store(_ output: DataOutput, _ wishes: LoadWishes) async {
+        // A part of an image replaces nothing.
+        guard output.bytes.image?.isPartial != true else { return }
         await environment.replaceVariants(with: output.bytes) { await keep(output, wishes) }
     }
 
