@@ -84,7 +84,7 @@ package enum OutputFile {
         // The kernel follows as many.
         for _ in 0..<40 {
             if ["/dev/fd/", "/proc/self/fd/", "/proc/\(getpid())/fd/"].contains(directory(of: target)),
-                let descriptor = Int32(target.drop { $0 != "/" }.split(separator: "/").last ?? "")
+                let descriptor = Int32(target.split(separator: "/").last ?? ""), descriptor >= 0
             {
                 return .descriptor(descriptor)
             }

@@ -72,7 +72,7 @@ struct GainMapPicture {
         let one: UInt16 = 0x3C00
         return (0..<pixels.height).allSatisfy { y in
             pixels.withRow(y) { row in
-                (0..<pixels.width).allSatisfy { row.load(fromByteOffset: $0 * 8 + 6, as: UInt16.self) >= one }
+                (0..<pixels.width).allSatisfy { row.load(fromByteOffset: $0 * 8 + 6, as: UInt16.self) == one }
             }
         }
     }

@@ -33,7 +33,9 @@ enum HeaderFields {
     /// sees the option `-h`.
     static func mistakenForHelp(_ arguments: [String]) -> String? {
         let options = arguments.prefix { $0 != "--" }
-        guard !options.contains(where: { $0 == "-h" || $0 == "help" || $0.hasPrefix("--") }) else { return nil }
+        let asking = ["-h", "-help", "help", "--help", "--help-hidden", "--version", "--experimental-dump-help"]
+        guard !options.contains(where: { asking.contains($0) || $0.hasPrefix("--generate-completion-script") })
+        else { return nil }
         return options.first { $0.hasPrefix("-") && $0.contains("h") }
     }
 
