@@ -22,17 +22,22 @@ struct BMPEncoder {
         var data = header(total: total, headerBytes: headerBytes, size: pixels.size)
         data.reserveCapacity(total)
         let straight = pixels.straightPixels
-        let padding = Data(count: rowBytes - width * bytesPerPixel)
+        // The end of the row is padding.
+        var row = [UInt8](repeating: 0, count: rowBytes)
         for y in (0..<height).reversed() {
             if y & 255 == 0 { try job.context.checkCancellation() }
-            var row: [UInt8] = []
-            row.reserveCapacity(rowBytes)
-            for place in stride(from: y * width * 4, to: (y + 1) * width * 4, by: 4) {
-                row += [straight[place + 2], straight[place + 1], straight[place]]
-                if image.hasAlpha { row.append(straight[place + 3]) }
+            straight.withUnsafeBufferPointer { straight in
+                row.withUnsafeMutableBufferPointer { row in
+                    for x in 0..<width {
+                        let (from, to) = ((y * width + x) * 4, x * bytesPerPixel)
+                        row[to] = straight[from + 2]
+                        row[to + 1] = straight[from + 1]
+                        row[to + 2] = straight[from]
+                        if bytesPerPixel == 4 { row[to + 3] = straight[from + 3] }
+                    }
+                }
             }
             data += row
-            data += padding
         }
         return data
     }
