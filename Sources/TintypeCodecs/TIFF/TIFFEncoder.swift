@@ -42,16 +42,19 @@ struct TIFFEncoder {
 
     private var samples: Int { source.hasAlpha ? 4 : 3 }
 
+    /// About 64 KB of pixels: enough to compress well, little to read at once.
+    private func rowsPerStrip(_ pixels: PixelBuffer) -> Int {
+        max(1, min(pixels.height, (64 << 10) / (pixels.width * samples * pixels.format.bitsPerComponent / 8)))
+    }
+
     private func setFields(_ handle: OpaquePointer, _ pixels: PixelBuffer) -> Bool {
         let size = pixels.size
         let bits = pixels.format.bitsPerComponent
-        // About 64 KB of pixels to a strip: enough to compress well, little to read at once.
-        let rows = max(1, min(size.height, (64 << 10) / (size.width * samples * bits / 8)))
         let fields: [(Int32, Int)] = [
             (TIFFTAG_IMAGEWIDTH, size.width), (TIFFTAG_IMAGELENGTH, size.height), (TIFFTAG_BITSPERSAMPLE, bits),
             (TIFFTAG_SAMPLESPERPIXEL, samples), (TIFFTAG_PHOTOMETRIC, Int(PHOTOMETRIC_RGB)),
             (TIFFTAG_PLANARCONFIG, Int(PLANARCONFIG_CONTIG)), (TIFFTAG_COMPRESSION, Int(COMPRESSION_ADOBE_DEFLATE)),
-            (TIFFTAG_PREDICTOR, Int(PREDICTOR_HORIZONTAL)), (TIFFTAG_ROWSPERSTRIP, rows),
+            (TIFFTAG_PREDICTOR, Int(PREDICTOR_HORIZONTAL)), (TIFFTAG_ROWSPERSTRIP, rowsPerStrip(pixels)),
             (TIFFTAG_ORIENTATION, Int(ORIENTATION_TOPLEFT)),
         ]
         for (tag, value) in fields where !set(handle, tag, [UInt32(value)]) { return false }
@@ -81,16 +84,26 @@ struct TIFFEncoder {
     private func write(_ pixels: PixelBuffer, to handle: OpaquePointer) throws(ImageError) -> Bool {
         let bytesPerPixel = pixels.format.bytesPerPixel
         let kept = bytesPerPixel / 4 * samples
-        var row = [UInt8](repeating: 0, count: pixels.width * kept)
-        for y in 0..<pixels.height {
-            if y & 255 == 255 { try job.context.checkCancellation() }
-            pixels.withRow(y) { bytes in
-                // libtiff changes the row in place, so it gets a copy also where nothing is left out.
-                for x in 0..<pixels.width {
-                    for byte in 0..<kept { row[x * kept + byte] = bytes[x * bytesPerPixel + byte] }
+        let rows = rowsPerStrip(pixels)
+        let (width, height) = (pixels.width, pixels.height)
+        // libtiff compresses whole strips with libdeflate, and single rows with zlib.
+        var strip = [UInt8](repeating: 0, count: rows * width * kept)
+        for top in stride(from: 0, to: height, by: rows) {
+            try job.context.checkCancellation()
+            let count = min(rows, height - top)
+            strip.withUnsafeMutableBufferPointer { strip in
+                for y in 0..<count {
+                    pixels.withRow(top + y) { bytes in
+                        for x in 0..<width {
+                            for byte in 0..<kept {
+                                strip[(y * width + x) * kept + byte] = bytes[x * bytesPerPixel + byte]
+                            }
+                        }
+                    }
                 }
             }
-            guard TIFFWriteScanline(handle, &row, UInt32(y), 0) == 1 else { return false }
+            let size = tmsize_t(count * width * kept)
+            guard TIFFWriteEncodedStrip(handle, UInt32(top / rows), &strip, size) == size else { return false }
         }
         return true
     }

@@ -85,6 +85,24 @@ struct TIFFSampleTests {
         #expect(grays(image.pixels) == ramp)
     }
 
+    @Test(
+        "Strips of Deflate are whole, whatever a last one that is filled up has more, and one that is too short is damaged"
+    )
+    func deflate() throws {
+        var file = HandmadeTIFF(40, 30)
+        (file.compression, file.rowsPerStrip) = (8, 8)
+        let values = (0..<40 * 32).map { UInt8($0 * 7 % 251) }
+        func data(shortening: Int?) throws -> Data {
+            let parts = try (0..<4).map { index -> [UInt8] in
+                let rows = values[index * 320..<(index + 1) * 320].prefix(index == shortening ? 200 : 320)
+                return [UInt8](try #require(ZlibStream.pack(Data(rows))))
+            }
+            return file.data(parts: parts, samples: 1)
+        }
+        #expect(grays(try coder.decode(data(shortening: nil)).pixels) == Array(values.prefix(40 * 30)))
+        for strip in [1, 3] { expectCode(.corruptImage) { try coder.decode(data(shortening: strip)) } }
+    }
+
     @Test("A file that is cut says so, wherever its directory is", arguments: [false, true])
     func cuts(directoryIsFirst: Bool) throws {
         for (bits, rows, tile) in [(8, nil, nil), (8, 5, nil), (16, 7, nil), (8, nil, 16)] as [(Int, Int?, Int?)] {
