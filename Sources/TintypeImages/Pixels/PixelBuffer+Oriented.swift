@@ -19,7 +19,8 @@ extension PixelBuffer {
     }
 
     /// Writes the target row by row. If sides are exchanged, it works in blocks: the part of the source for 16 target rows, a
-    /// cache line in each of 64 rows, then stays in the first-level cache.
+    /// cache line in each of 16 rows, then stays in the first-level cache. Lines in more rows compete for the same few places there if
+    /// rows have a multiple of 1 KB.
     private func copy<Pixel: BitwiseCopyable>(
         as: Pixel.Type, into target: borrowing MutablePixelBuffer, _ orientation: Orientation
     ) {
@@ -40,7 +41,7 @@ extension PixelBuffer {
             case .left: (lastX, row, -pixel)
             }
         let block =
-            orientation.swapsSides ? (width: 64, height: 64 / pixel) : (width: target.width, height: target.height)
+            orientation.swapsSides ? (width: 16, height: 64 / pixel) : (width: target.width, height: target.height)
         withUnsafeBytes { source in
             guard let base = source.baseAddress else { return }
             for top in stride(from: 0, to: target.height, by: block.height) {
