@@ -21,19 +21,23 @@ struct BMPEncoder {
         guard total <= job.options.maximumBytes?.bytes ?? .max else { throw job.tooLarge() }
         var data = header(total: total, headerBytes: headerBytes, size: pixels.size)
         data.reserveCapacity(total)
-        let straight = pixels.straightPixels
+        var straight = [UInt8](repeating: 0, count: width * 4)
         // The end of the row is padding.
         var row = [UInt8](repeating: 0, count: rowBytes)
         for y in (0..<height).reversed() {
             if y & 255 == 0 { try job.context.checkCancellation() }
-            straight.withUnsafeBufferPointer { straight in
-                row.withUnsafeMutableBufferPointer { row in
-                    for x in 0..<width {
-                        let (from, to) = ((y * width + x) * 4, x * bytesPerPixel)
-                        row[to] = straight[from + 2]
-                        row[to + 1] = straight[from + 1]
-                        row[to + 2] = straight[from]
-                        if bytesPerPixel == 4 { row[to + 3] = straight[from + 3] }
+            pixels.withRow(y) { source in
+                straight.withUnsafeMutableBytes { straight in
+                    guard let source = source.baseAddress, let base = straight.baseAddress else { return }
+                    Premultiplication.unpremultiply(source, into: base, count: width)
+                    row.withUnsafeMutableBytes { row in
+                        for x in 0..<width {
+                            let (from, to) = (x * 4, x * bytesPerPixel)
+                            row[to] = straight[from + 2]
+                            row[to + 1] = straight[from + 1]
+                            row[to + 2] = straight[from]
+                            if bytesPerPixel == 4 { row[to + 3] = straight[from + 3] }
+                        }
                     }
                 }
             }
