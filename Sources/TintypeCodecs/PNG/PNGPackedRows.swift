@@ -3,7 +3,7 @@ internal import CUnfilter
 internal import FoundationEssentials
 internal import TintypeImages
 
-/// The rows of a picture with their filters, which libdeflate compresses at once, in a third of the time of zlib.
+/// The rows of a picture with their filters, which libdeflate compresses at once, in less than half the time of zlib.
 struct PNGPackedRows {
     private let picture: PNGPicture
     private let kernels: PNGKernels
@@ -14,8 +14,9 @@ struct PNGPackedRows {
     /// Two rows without filters, each behind a margin of zeros, and a filtered row.
     private let lines: ScratchBytes
 
-    /// Compression can't be canceled: this much, a photograph of 32 megapixels, takes seconds.
-    private static let mostBytes = 96 << 20
+    /// Returns the most bytes of rows. Compression can't be canceled: 96 MB, a photograph of 32 megapixels, take about three
+    /// seconds, and 24 MB take up to five at high levels.
+    private static func mostBytes(_ level: Int) -> Int { level > 6 ? 24 << 20 : 96 << 20 }
     /// The zeros to the left of a row, for the filters: a pixel at least.
     private static let margin = 8
 
@@ -26,9 +27,9 @@ struct PNGPackedRows {
         bytesPerPixel = (picture.hasAlpha ? 4 : 3) * picture.pixels.format.bitsPerComponent / 8
         rowBytes = size.width * bytesPerPixel
         let count = (rowBytes + 1) * size.height
-        guard !picture.isInterlaced, count <= Self.mostBytes else { return nil }
+        guard !picture.isInterlaced, count <= Self.mostBytes(picture.compressionLevel) else { return nil }
         let pool = picture.context.pool
-        // Lines are cleared: there is nothing above the first row and to the left of all rows, which is taken for zeros.
+        // Lines are cleared: what is above the first row, and to the left of all rows, is taken for zeros.
         guard let rows = ScratchBytes(count, cleared: false, pool: pool),
             let lines = ScratchBytes(3 * (Self.margin + rowBytes), pool: pool)
         else { throw Self.outOfMemory }
@@ -42,7 +43,9 @@ struct PNGPackedRows {
     func file() throws(ImageError) -> Data {
         try filter()
         try picture.context.checkCancellation()
-        guard let compressor = libdeflate_alloc_compressor(Int32(picture.compressionLevel)) else {
+        // The most effort is libdeflate's 12. Its 9 makes larger files than zlib's.
+        let level = picture.compressionLevel == 9 ? 12 : picture.compressionLevel
+        guard let compressor = libdeflate_alloc_compressor(Int32(level)) else {
             throw Self.outOfMemory
         }
         defer { libdeflate_free_compressor(compressor) }
@@ -76,7 +79,7 @@ struct PNGPackedRows {
         return file
     }
 
-    /// Fills the rows. Of several filters, each row has the one whose bytes have the least sum as signed numbers, as libpng chooses.
+    /// Fills the rows. libpng chooses filters likewise: each row has the filter whose bytes, as signed numbers, have the least sum.
     private func filter() throws(ImageError) {
         let lineBytes = Self.margin + rowBytes
         func line(_ index: Int) -> UnsafeMutablePointer<UInt8> {

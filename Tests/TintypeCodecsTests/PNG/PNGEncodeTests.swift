@@ -81,6 +81,19 @@ struct PNGEncodeTests {
         }
     }
 
+    @Test("The most effort makes the smallest file")
+    func effort() throws {
+        for image in [try RasterSamples.gradient(300, 200), try RasterSamples.quarters(300, 200)] {
+            let sizes = try [0, 1, 6, 9].map { level in
+                var options = EncodeOptions()
+                options.png.compressionLevel = level
+                return try coder.encode(image, as: .png, options: options).count
+            }
+            #expect(sizes.min() == sizes[3])
+            #expect(sizes.max() == sizes[0])
+        }
+    }
+
     @Test("Encoding stops when its image isn't needed any more", arguments: [true, false])
     func cancellation(interlaced: Bool) throws {
         var options = EncodeOptions()
