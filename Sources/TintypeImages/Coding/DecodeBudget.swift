@@ -13,6 +13,8 @@
 /// - The bodies that loads hold count, from the first byte that arrives until the last load of the URL ends. They are never refused;
 ///   decodes wait for them, but a single decode may always run. While bodies that wait for their decode fill half of the budget, no
 ///   download, stream, or closure of a request starts, and loads read no file. A loader of the program's own waits if it asks for room.
+///   While bodies fill half of it, loads that ask whether cached bytes are current don't hold these meanwhile: they read them once more, and
+///   don't show the image before.
 /// - Frame decoders that decode frames in order don't count, because they live as long as an animation is played.
 ///
 /// A load that waits does not block a thread. Only a coder that is called directly blocks its caller. In a task, and on a thread of a
@@ -148,6 +150,9 @@ public final class DecodeBudget: Sendable {
 
     /// Returns the room of a body that has been decoded, or won't be.
     package func returnRoom(_ bytes: Int) { admitTransfers { $0.returnRoom(bytes) } }
+
+    /// True if the bodies that loads hold take more than half of the budget, so that none should be held while a source is asked.
+    package var hasManyBodies: Bool { state.withLock { $0.machine.hasManyBodies } }
 
     /// True if a download may start now.
     package var hasRoom: Bool { state.withLock { $0.machine.hasRoom } }

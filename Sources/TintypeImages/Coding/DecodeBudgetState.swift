@@ -99,6 +99,9 @@ struct DecodeBudgetState {
     /// True if a download may start now.
     var hasRoom: Bool { downloads.isEmpty && undecodedBytes < bodyLimit }
 
+    /// True if the bodies that loads hold take more than half of the budget.
+    var hasManyBodies: Bool { bodyBytes > bodyLimit }
+
     /// The bodies that may wait for their decode: half of the budget, because otherwise a single decode would run beside them.
     private var bodyLimit: Int { limit - limit / 2 }
 

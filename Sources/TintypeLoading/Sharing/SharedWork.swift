@@ -39,13 +39,13 @@ final class SharedWork<Work: SharedJob>: Sendable {
         }
 
         /// Returns the value of another job, which others may join until the calling job ends or asks again.
-        /// - Parameter joinsEnded: False for a value that is newer than the call.
+        /// - Parameter joinsEnded: False for a newer value than the one that the job has.
         func value(
             _ key: Key, joinsEnded: Bool = true, onUpdate: OnUpdate? = nil, _ work: Work
         ) async throws(ImageError) -> Value {
             let id = SharedWorkID.next()
             return try await self.work.wait(id, onUpdate, work) { [asking = self.id] state, effects in
-                if !joinsEnded { state.closeEnded(key) }
+                if !joinsEnded { state.closeValue(of: asking) }
                 return state.join(key, as: id, nil, by: asking, &effects)
             }.get()
         }

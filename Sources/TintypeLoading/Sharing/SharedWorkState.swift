@@ -125,9 +125,11 @@ struct SharedWorkState<Key: Hashable & Sendable>: Hashable, Sendable {
         }
     }
 
-    /// Closes the job of a key to new waiters if it has ended: its value is too old for one of them.
-    mutating func closeEnded(_ key: Key) {
-        if let id = table[key], jobs[id]?.hasEnded == true { table[key] = nil }
+    /// Closes the job whose value another job has to new waiters: the value is too old.
+    mutating func closeValue(of user: ID) {
+        if let need = jobs[user]?.need, let id = waiters[need]?.job, let key = jobs[id]?.key, table[key] == id {
+            table[key] = nil
+        }
     }
 
     /// Ends a job, unless a new waiter wants more stored.

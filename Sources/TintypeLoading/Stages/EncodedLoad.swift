@@ -55,25 +55,31 @@ struct EncodedLoad: Sendable {
     }
 
     func run(_ job: LoadWork.Job) async throws(ImageError) -> EncodedOutput {
-        let cached = try await cached(job)
-        if var cached, let freshness = load.freshness(of: cached.entry, revalidate: revalidateInBackground) {
-            cached.freshness = freshness
-            return cached
+        if var found = try await cached(job),
+            let freshness = load.freshness(of: found.entry, revalidate: revalidateInBackground)
+        {
+            found.freshness = freshness
+            return found
         }
+        // While the source is asked, bytes on disk aren't held, but read once more afterwards.
         let made: PipelineOutput
         do throws(ImageError) {
             made = try await load.output(for: job)
         } catch {
-            guard var cached, environment.mayUse(cached.entry.answer, after: error, of: request) else { throw error }
-            cached.freshness = .stale(.failed(error))
-            return cached
+            guard !error.isCancellation, var found = try await cached(job),
+                environment.mayUse(found.entry.answer, after: error, of: request)
+            else { throw error }
+            found.freshness = .stale(.failed(error))
+            return found
         }
         // What was made of bytes that are still current is current, too.
-        if var cached, case .notModified = made.freshness, cached.entry.validators == made.bytes?.entry.validators {
-            cached.entry.answer = made.image.response
-            cached.entry.created = environment.configuration.date()
-            (cached.made, cached.freshness) = (made, .notModified)
-            return cached
+        if case .notModified = made.freshness, var found = try await cached(job),
+            found.entry.validators == made.bytes?.entry.validators
+        {
+            found.entry.answer = made.image.response
+            found.entry.created = environment.configuration.date()
+            (found.made, found.freshness) = (made, .notModified)
+            return found
         }
         let (encoded, time) = try await environment.observe(.encode, of: load.trace) { () throws(ImageError) in
             try await environment.encoded(

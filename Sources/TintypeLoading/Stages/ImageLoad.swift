@@ -31,7 +31,8 @@ final class ImageLoad: Sendable {
         queriesMemory = request.cache.query.contains(.memory) && policy != .reload
         let fetch = FetchKey(
             original: key.original, download: DownloadKey(request, environment), policy: policy,
-            queriesDisk: environment.queriesDisk(request), isReload: isReload, retriesFailed: request.retriesFailed,
+            queriesDisk: environment.queriesDisk(request), overwritesOriginal: environment.overwritesOriginal(request),
+            isReload: isReload, retriesFailed: request.retriesFailed,
             removals: removals ?? transformed?.key.fetch.removals ?? environment.removals(ofSource: key.source))
         self.key = ImageLoadKey(
             image: key, fetch: fetch, allowsPartialImage: request.decode.allowsPartialImage,

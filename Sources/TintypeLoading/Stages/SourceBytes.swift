@@ -58,6 +58,14 @@ final class SourceBytes: Sendable {
 
     deinit { changeRoom { $0.awaitsDecode = false } }
 
+    /// The entry without its data, which isn't held while the source is asked.
+    var withoutData: SourceBytes {
+        var entry = entry
+        (entry.data, entry.extendedData) = (Data(), nil)
+        return SourceBytes(
+            entry, source: source, diskTime: diskTime, fetch: fetch, reservation: BodyReservation(reservation.budget))
+    }
+
     /// True for the bytes of a source that wasn't asked for them, but whether they are current.
     var isConfirmation: Bool { isNotModified && source == .disk }
 

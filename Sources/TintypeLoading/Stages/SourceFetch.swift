@@ -37,7 +37,11 @@ final class SourceFetch: Sendable {
             case .use(let freshness): return FetchedBytes(bytes: found, freshness: freshness)
             case .revalidate:
                 policy = .revalidate
-                job.publish(.asking(about: found))
+                if environment.configuration.budget.hasManyBodies {
+                    cached = found.withoutData
+                } else {
+                    job.publish(.asking(about: found))
+                }
             case .fetch: (cached, policy) = (nil, .reload)
             case .fail: throw Self.offline
             }
@@ -48,15 +52,16 @@ final class SourceFetch: Sendable {
         do throws(ImageError) {
             try checkPolicy()
             if key.isReload { job.close() }
-            let isRefresh =
-                cached != nil || policy.asksSource || key.isReload || environment.overwritesOriginal(request)
+            let isRefresh = cached != nil || policy.asksSource || key.isReload
             let bytes = try await transfer(replacing: cached, isRefresh: isRefresh, job)
             return FetchedBytes(
                 bytes: bytes, freshness: bytes.isNotModified ? .notModified : cached == nil ? .fresh : .updated,
                 isAnswer: true)
         } catch {
             // If the source fails, the cached bytes are the result.
-            guard let cached, environment.mayUse(cached.entry.answer, after: error, of: request) else { throw error }
+            guard let cached = await present(cached, job),
+                environment.mayUse(cached.entry.answer, after: error, of: request)
+            else { throw error }
             return FetchedBytes(bytes: cached, freshness: .stale(.failed(error)))
         }
     }
@@ -71,6 +76,17 @@ final class SourceFetch: Sendable {
         guard let entry, environment.accepts(entry.answer, for: request) else { return nil }
         return SourceBytes(
             entry, source: .disk, diskTime: time, fetch: key, reservation: environment.reservation())
+    }
+
+    /// The cached bytes after their source was asked: read once more if they weren't held meanwhile.
+    private func present(_ cached: SourceBytes?, _ job: LoadWork.Job) async -> SourceBytes? {
+        cached?.data.isEmpty == true ? await cachedBytes(priority: job.priority) : cached
+    }
+
+    /// True if new bytes overwrite other ones, at which nobody has looked.
+    private func overwritesOthers(than data: Data, _ job: LoadWork.Job) async -> Bool {
+        guard key.overwritesOriginal, let former = await cachedBytes(priority: job.priority) else { return false }
+        return former.data != data
     }
 
     // MARK: Loading
@@ -126,14 +142,15 @@ final class SourceFetch: Sendable {
         message.budget = environment.configuration.budget
         message.report(to: arrival.take)
         do throws(ImageError) {
-            let (loaded, time) = try await environment.observe(.load, of: trace) { loaded in
-                ["bytes": "\(loaded.data.count)", "status": "\(loaded.statusCode ?? 0)"]
+            let (answer, time) = try await environment.observe(.load, of: trace) { answer in
+                ["bytes": "\(answer.loaded.data.count)", "status": "\(answer.loaded.statusCode ?? 0)"]
             } _: { [message] () throws(ImageError) in
-                try await load(message, in: job)
+                try await load(message, replacing: cached, in: job)
             }
+            let replaces = isRefresh ? true : await overwritesOthers(than: answer.loaded.data, job)
             let bytes = try sourceBytes(
-                loaded, isRefresh ? number : nil, replacing: cached, fields, requestTime: requestTime, loadTime: time,
-                reservation: reservation)
+                answer.loaded, replaces ? number : nil, replacing: answer.cached, fields, requestTime: requestTime,
+                loadTime: time, reservation: reservation)
             await environment.invalidate(after: request)
             environment.shared.failures.withLock { $0.remove(key.failure()) }
             environment.countDownload(.success(bytes))
@@ -146,18 +163,22 @@ final class SourceFetch: Sendable {
         }
     }
 
-    /// Calls the loader. If it confirms another version than the cached one, it is called again without validators, because nothing of what the
-    /// source has is here (RFC 9111, section 4.3.4).
-    private func load(_ message: LoadRequest, in job: LoadWork.Job) async throws(ImageError) -> LoadedData {
+    /// Calls the loader. If it confirms another version than the cached one, or one that is gone, it is called again without validators, because
+    /// nothing of what the source has is here (RFC 9111, section 4.3.4).
+    private func load(
+        _ message: LoadRequest, replacing asked: SourceBytes?, in job: LoadWork.Job
+    ) async throws(ImageError) -> (loaded: LoadedData, cached: SourceBytes?) {
         var loaded = try await call(message, in: job)
-        if loaded.isNotModified, message.validators?.isContradicted(by: loaded.validators) == true {
+        let cached = await present(asked, job)
+        let isGone = cached.map(\.entry.validators) != asked.map(\.entry.validators)
+        if loaded.isNotModified, isGone || message.validators?.isContradicted(by: loaded.validators) == true {
             var whole = message
             whole.validators = nil
             loaded = try await call(whole, in: job)
             // Without a status: it is no answer about the image, so that the cached one may still be used.
             guard !loaded.isNotModified else { throw .uselessConfirmation(nil) }
         }
-        return loaded
+        return (loaded, cached)
     }
 
     /// Calls the loader, which may ask the manager for other images.

@@ -50,8 +50,9 @@ struct SourceLoad: Sendable {
     ) async throws(ImageError) -> Result<Value> {
         if let substitute = try await substitute() { return substitute }
         let fetch = SourceFetch(environment, fetched, key: key, trace: trace)
-        var value = try await job.value(.fetch(key), onUpdate: onUpdate, .fetch(fetch))
+        var value: LoadValue? = try await job.value(.fetch(key), onUpdate: onUpdate, .fetch(fetch))
         if case .fetch(let old) = value, old.end < trace.start, environment.asksSource(about: old, for: fetched) {
+            value = nil  // No bytes are held during the transfer.
             value = try await job.value(.fetch(key), joinsEnded: false, onUpdate: onUpdate, .fetch(fetch))
         }
         guard case .fetch(let fetched) = value else { throw .cancelled }  // Never: the key stands for a fetch.

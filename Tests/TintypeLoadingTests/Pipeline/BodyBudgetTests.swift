@@ -203,6 +203,51 @@ struct BodyBudgetTests {
         #expect(manager.configuration.budget.hasRoom)
     }
 
+    @Test(
+        "While sources are asked, cached bytes beyond half of the budget aren't held, but read once more afterwards",
+        .capability("3.1"), arguments: [true, false])
+    func manyRevalidations(isConfirmed: Bool) async throws {
+        let bench = ManagerBench(answer: nil)
+        let budget = DecodeBudget(limit: ByteCount(1))
+        bench.manager.configuration.budget = budget
+        let urls = try (0..<10).map { try #require(URL(string: "test:\($0)")) }
+        bench.cache.change { state in
+            for url in urls {
+                let key = ImageKey(source: url.absoluteString)
+                state.disk[key] = DiskCacheEntry(
+                    data: Data("DOT 3".utf8), created: Date(), validators: CacheValidators(entityTag: "\"1\""))
+            }
+        }
+        let tasks = urls.map { bench.manager.task(for: ImageRequest($0, cachePolicy: .revalidate)) }
+        await bench.loader.arrival(of: urls.count)
+        #expect(budget.statistics.bodyBytes == 0)
+        #expect(bench.loader.calls.allSatisfy { $0.request.validators?.entityTag == "\"1\"" })
+        let error = ImageError(.connectionFailed, stage: .load, reason: "no")
+        for index in urls.indices {
+            bench.loader.answer(index, with: isConfirmed ? .success(.notModified(url: urls[0])) : .failure(error))
+        }
+        for task in tasks { #expect(try await task.image.size.width == 3) }
+        #expect(bench.loader.calls.count == urls.count)
+    }
+
+    @Test("A source that confirms cached bytes that are gone meanwhile is asked for all of them")
+    func goneMeanwhile() async throws {
+        let bench = ManagerBench(answer: nil)
+        bench.manager.configuration.budget = DecodeBudget(limit: ByteCount(1))
+        bench.cache.change { state in
+            state.disk["test:a"] = DiskCacheEntry(
+                data: Data("DOT 3".utf8), created: Date(), validators: CacheValidators(entityTag: "\"1\""))
+        }
+        let task = bench.manager.task(for: ImageRequest(url, cachePolicy: .revalidate))
+        await bench.loader.arrival(of: 1)
+        bench.cache.change { $0.disk = [:] }
+        bench.loader.answer(0, with: .success(.notModified(url: url)))
+        await bench.loader.arrival(of: 2)
+        #expect(bench.loader.calls[1].request.validators == nil)
+        bench.loader.answer(1, with: .success(.dot(size: 5)))
+        #expect(try await task.image.size.width == 5)
+    }
+
     @Test("A load that finds its cached bytes damaged doesn't wait for their room")
     func damage() async throws {
         let loader = RoomLoader(.dot())

@@ -64,14 +64,17 @@ struct DerivedEntryTests {
         #expect(disk.values.map(\.data) == [Data("DOT 16".utf8)])
     }
 
-    @Test("Thumbnails that the disk doesn't get leave each other in memory")
-    func inMemoryAlone() async throws {
+    @Test(
+        "Thumbnails of the same bytes leave each other in memory where the disk isn't asked",
+        arguments: [CacheLayers.memory, .all])
+    func inMemoryAlone(stored: CacheLayers) async throws {
         source.send(nil)
         for side in [2, 4] {
             var request = source.request()
             request.thumbnailSize = PixelSize(width: side, height: side)
-            (request.cache.query, request.cache.store) = (.memory, .memory)
+            (request.cache.query, request.cache.store) = (.memory, stored)
             _ = try await manager.load(request)
+            await manager.flush()
         }
         #expect(source.loads == 2 && source.bench.cache.now.memory.count == 2)
     }

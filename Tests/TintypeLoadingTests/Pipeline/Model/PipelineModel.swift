@@ -19,10 +19,8 @@ struct Wish: Hashable {
 
     var asksCaches: Bool { policy == .cacheFirst || policy == .cacheOnly }
     var refreshes: Bool { policy == .reload || policy == .revalidate || (queryFrom.isEmpty && policy != .cacheOnly) }
-    /// True if its bytes may be other ones than the disk has, without being compared.
-    var replaces: Bool {
-        refreshes || (policy != .cacheOnly && !queryFrom.contains(.disk) && storeTo.contains(.disk))
-    }
+    /// True if its bytes overwrite others on disk, with which they are compared after the transfer.
+    var overwrites: Bool { policy != .cacheOnly && !queryFrom.contains(.disk) && storeTo.contains(.disk) }
     var asksDisk: Bool { queryFrom.contains(.disk) && policy != .reload }
     /// True if the image is accepted.
     var acceptsImage: Bool { wantsData || !requiresAnimation || picture.isAnimated }
@@ -278,9 +276,10 @@ struct PipelineModel: Hashable {
         guard needsOwn || isOvertaken else { return results }
         let version = sources.areDown ? nil : sources.versions[source]
         let isSame = version != nil && version == action.cached
+        let isOther = caches.disk[wish.picture.original].map { $0 != version } ?? false
         let own = Transfer(
             source: source, token: wish.token, version: version, isNotModified: isSame,
-            replaces: wish.refreshes && !isSame)
+            replaces: (wish.refreshes && !isSame) || (wish.overwrites && isOther))
         return results
             + [
                 with {
@@ -318,7 +317,7 @@ struct PipelineModel: Hashable {
         let action = actions[index]
         guard let number = action.transfer, !action.wish.storeTo.isEmpty, !transfers[number].hasReplaced else { return }
         let transfer = transfers[number]
-        let isNew = action.cached.map { $0 != transfer.version } ?? (action.wish.replaces && !transfer.isNotModified)
+        let isNew = action.cached.map { $0 != transfer.version } ?? (action.wish.refreshes && !transfer.isNotModified)
         guard transfer.replaces || isNew else { return }
         remove(
             Removal(extent: .source(transfer.source), layers: .all, replacement: transfer.version),

@@ -1,7 +1,7 @@
 /// Streams of state for single observers, who each receive the latest that they haven't seen. The state is changed before an event is sent.
 extension Broadcast<Void> {
     /// The elements that `take` finds: it is asked first, after events, and once more after the end.
-    func elements<Element: Sendable>(_ take: @escaping @Sendable () -> Element?) -> AsyncStream<Element> {
+    package func elements<Element: Sendable>(_ take: @escaping @Sendable () -> Element?) -> AsyncStream<Element> {
         let events = stream(backlog: 1)
         return AsyncStream {
             while true {
@@ -13,7 +13,7 @@ extension Broadcast<Void> {
     }
 
     /// The present value, and each later one that differs from the last that was seen.
-    func values<Value: Equatable & Sendable>(_ value: @escaping @Sendable () -> Value) -> AsyncStream<Value> {
+    package func values<Value: Equatable & Sendable>(_ value: @escaping @Sendable () -> Value) -> AsyncStream<Value> {
         let seen = Lock<Value?>(nil)
         return elements {
             let value = value()
