@@ -8,6 +8,8 @@ public import FoundationEssentials
 ///
 /// They are called from any thread, several at once. None may wait for the ``ImageManager`` that uses the cache: that may wait for the
 /// call, and neither would end. While 64 MB of images wait for stores that hang, all loads that store wait, too.
+///
+/// Of a ``DiskCache``, alone or in a ``TieredDiskCache``, a manager reads a few entries at a time. Other caches have to bound their reads.
 public protocol DiskCaching: Sendable {
     /// Returns the entry under a key, which counts as used; `nil` if there is none, if it was damaged (and is discarded), or if the
     /// calling task is canceled while it would have to wait. Reads it before less urgent entries. The priority may change while the read

@@ -158,15 +158,7 @@ public final class ImageCache: Sendable {
     package func entry(
         forKey key: ImageKey, priority: WorkPriority, within budget: DecodeBudget
     ) async throws(ImageError) -> DiskCacheEntry? {
-        guard let files = disk as? DiskCache else {
-            guard let disk else { return nil }
-            // A cache of the program's own, or on another machine, may wait for anything, even for other reads. It has no turn among them.
-            try await budget.waitForRoom(priority: priority)
-            return await disk.entry(forKey: key, priority: priority)
-        }
-        return try await budget.whenRoom(priority: priority, on: files.reads) {
-            await files.entry(forKey: key, priority: priority)
-        }
+        try await disk?.entry(forKey: key, priority: priority, within: budget)
     }
 
     /// Stores a decoded image in memory, unless its source was removed since the load began. A removal can't come between the check and the
@@ -191,5 +183,28 @@ public final class ImageCache: Sendable {
     package func discard(_ key: ImageKey, since count: RemovalCount) async {
         guard removals.count(ofSource: key.source).permitsStore(in: \.disk, since: count) else { return }
         _ = try? await disk?.remove(key)
+    }
+}
+
+extension DiskCaching {
+    /// Reads an entry, once a budget has room for its bytes.
+    func entry(
+        forKey key: ImageKey, priority: WorkPriority, within budget: DecodeBudget
+    ) async throws(ImageError) -> DiskCacheEntry? {
+        switch self {
+        case let files as DiskCache:
+            return try await budget.whenRoom(priority: priority, on: files.reads) {
+                await files.entry(forKey: key, priority: priority)
+            }
+        case let tiers as TieredDiskCache:
+            return await tiers.entry(forKey: key) { tier in
+                // No error: a cache that can't be read has no entries.
+                try? await tier.entry(forKey: key, priority: priority, within: budget)
+            }
+        default:
+            // A cache of the program's own, or on another machine, may wait for anything, even for other reads. It has no turn among them.
+            try await budget.waitForRoom(priority: priority)
+            return await entry(forKey: key, priority: priority)
+        }
     }
 }

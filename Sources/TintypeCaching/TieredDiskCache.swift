@@ -69,8 +69,16 @@ public final class TieredDiskCache: DiskCaching {
     }
 
     public func entry(forKey key: ImageKey, priority: WorkPriority) async -> DiskCacheEntry? {
+        await entry(forKey: key) { await $0.entry(forKey: key, priority: priority) }
+    }
+
+    /// Returns the entry under a key.
+    /// - Parameter read: Reads it from a cache.
+    func entry(
+        forKey key: ImageKey, _ read: @escaping @Sendable (any DiskCaching) async -> DiskCacheEntry?
+    ) async -> DiskCacheEntry? {
         let count = removals.count(ofSource: key.source)
-        let hit = await firstHit(policies.query) { await $0.entry(forKey: key, priority: priority) }
+        let hit = await firstHit(policies.query, read)
         if let hit, promotesHits {
             for tier in hit.higher { promote(hit.value, forKey: key, to: tier, since: count.disk) }
         }

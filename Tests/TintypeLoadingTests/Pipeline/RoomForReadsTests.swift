@@ -12,16 +12,18 @@ import TintypeTesting
 struct RoomForReadsTests {
     @Test(
         "Files and cached images are read only while the bodies that wait for their decode leave room",
-        .capability("3.1"), arguments: [true, false])
-    func bounded(isCached: Bool) async throws {
+        .capability("3.1"), arguments: ["file", "disk", "tiers"])
+    func bounded(place: String) async throws {
+        let isCached = place != "file"
         let folder = try TemporaryDirectory()
         let disk = DiskCache.temporary(folder.path + "/cache")
+        let layer: any DiskCaching = place == "tiers" ? TieredDiskCache([disk]) : disk
         let (budget, queue) = (DecodeBudget(limit: ByteCount(10)), WorkQueue(label: "test", width: 1))
         var configuration = ImageManager.Configuration.still
         (configuration.budget, configuration.processing) = (budget, queue)
         let loader: any ImageLoading = isCached ? GatedLoader() : FileLoader()
         let manager = ImageManager(
-            cache: ImageCache(memory: MemoryCache(), disk: isCached ? disk : nil), loader: loader,
+            cache: ImageCache(memory: MemoryCache(), disk: isCached ? layer : nil), loader: loader,
             coders: ImageCoders([DotCoder()]), configuration: configuration)
         let data = Data("DOT 8".utf8)
         var urls: [URL] = []
