@@ -183,6 +183,11 @@ final class PrefetchCore: Sendable {
         prepared.cache.waitsForStore = true
         let image = try await ImageManager.data(prepared, environment)
         if let error = image.storeError { throw error }
+        guard environment.mayStore(image.response, for: prepared) else {
+            throw ImageError(
+                .notCached, stage: .cache, source: request.url.shortDescription,
+                reason: "the source forbids that a cache stores the image")
+        }
         // Local files are as fast to read as copies of them, which the disk doesn't get.
         return image.source == .disk || environment.loaders.isLocal(prepared.url) ? .skipped : .loaded
     }

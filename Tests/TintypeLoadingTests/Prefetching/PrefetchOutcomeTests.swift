@@ -78,4 +78,20 @@ struct PrefetchOutcomeTests {
         #expect(prefetch.failures.first(where: { $0.url == urls[1] })?.error.code == .fileUnreadable)
         #expect(bench.cache.now.disk.isEmpty && bench.coder.decodes == 0)
     }
+
+    @Test("What its source forbids to store fails to be prefetched to disk", .capability("PRE-13"))
+    func forbidden() async throws {
+        let bench = ManagerBench { url in
+            var loaded = LoadedData.dot(url.absoluteString)
+            loaded.statusCode = 200
+            loaded.headers["Vary"] = "*"
+            return .success(loaded)
+        }
+        var configuration = ImagePrefetcher.Configuration()
+        configuration.storesOnDiskOnly = true
+        let prefetcher = ImagePrefetcher(manager: bench.manager, configuration: configuration, pressure: nil)
+        let prefetch = prefetcher.prefetch([url(0)])
+        #expect(await prefetch.wait().failed == 1 && bench.cache.now.disk.isEmpty)
+        #expect(prefetch.failures.first?.error.code == .notCached)
+    }
 }
