@@ -1,7 +1,7 @@
 public import FoundationEssentials
 
 extension ImageLoading {
-    /// Returns a loader that tries other URLs when a URL fails, such as mirrors.
+    /// Returns a loader that tries other URLs when a URL fails: copies of the same image, such as mirrors.
     ///
     /// ```swift
     /// let loader = downloader.withAlternatives { url in
@@ -12,7 +12,8 @@ extension ImageLoading {
     /// The sources are tried in order until the image is found. The image keeps the URL of the request as its identity;
     /// ``LoadedData/url`` tells the source. Header fields, method, and body are the same for all sources. A field that is only for the
     /// host of the URL, such as `Authorization`, isn't sent to another host. The load throws the error of the URL of the request, whose
-    /// reason lists the errors of the first alternatives. The closures are called on any thread, several at once.
+    /// reason lists the errors of the first alternatives. They aren't tried for bytes that aren't an image. The closures are called on any
+    /// thread, several at once.
     /// - Parameters:
     ///   - shouldContinue: Returns true if the next source is tried after an error. It isn't asked about cancellations, which end the
     ///     load. By default, it always returns true.
@@ -40,7 +41,7 @@ private struct AlternativeSources: ImageLoading {
     func currentValidators(of url: URL) async -> CacheValidators? { await loader.currentValidators(of: url) }
 
     func shouldRememberFailure(_ error: ImageError, of url: URL) -> Bool {
-        loader.shouldRememberFailure(error, of: url)
+        (error.underlying as? ImageError)?.isPermanent != false && loader.shouldRememberFailure(error, of: url)
     }
 
     var addsRequestHeaders: Bool { loader.addsRequestHeaders }
@@ -77,6 +78,8 @@ private struct AlternativeSources: ImageLoading {
             } catch {
                 if error.isCancellation { throw error }
                 count += 1
+                // Its failure isn't remembered, since the next attempt may succeed.
+                if first.isPermanent, !error.isPermanent { first.underlying = error }
                 // The failure memory keeps the reason.
                 if count <= 5 { others.append(error.withSource(url.shortDescription).description) }
                 if !shouldContinue(error) { break }
