@@ -27,8 +27,10 @@ extension ImageManager {
     package func remembersFailure(of request: ImageRequest) -> Bool {
         let (request, environment) = preparedForDisplay(request)
         let key = environment.key(for: request)
-        return !environment.cache.memory.contains(key)
-            && environment.rememberedFailure(of: request, source: key.source) != nil
+        guard !request.retriesFailed, !environment.cache.memory.contains(key) else { return false }
+        return environment.failure(
+            ofSource: key.source, DownloadKey(request, environment).message,
+            decoding: FailureMemory.Decoding(request, by: environment.ownCoder)) != nil
     }
 
     private func preparedForDisplay(_ request: ImageRequest) -> (ImageRequest, LoadEnvironment) {

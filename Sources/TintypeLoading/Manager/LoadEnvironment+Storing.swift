@@ -69,19 +69,15 @@ extension LoadEnvironment {
         let (url, priority) = (request.url, WorkPriority(request.priority))
         return try await configuration.processing.perform(priority: priority, releasesImage: true) {
             _ throws(ImageError) in
+            func failure(_ reason: String, _ error: (any Error)? = nil) -> ImageError {
+                ImageError(
+                    .encodeFailed, stage: .encode, source: url.shortDescription,
+                    reason: "the cache serializer \(reason)",
+                    underlying: error)
+            }
             let bytes: Data?
-            do {
-                bytes = try serializer(image, data, url)
-            } catch {
-                throw ImageError(
-                    .encodeFailed, stage: .encode, source: url.shortDescription,
-                    reason: "the cache serializer failed: \(error)", underlying: error)
-            }
-            guard bytes?.isEmpty != true else {
-                throw ImageError(
-                    .encodeFailed, stage: .encode, source: url.shortDescription,
-                    reason: "the cache serializer returned no bytes")
-            }
+            do { bytes = try serializer(image, data, url) } catch { throw failure("failed: \(error)", error) }
+            guard bytes?.isEmpty != true else { throw failure("returned no bytes") }
             return bytes
         }
     }

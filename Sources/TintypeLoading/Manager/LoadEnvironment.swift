@@ -105,9 +105,6 @@ final class LoadEnvironment: Sendable {
             && !loaders.isLocal(request.url)
     }
 
-    /// True if a request stores bytes on disk without having looked whether the disk has others.
-    func overwritesOriginal(_ request: ImageRequest) -> Bool { storesOriginal(request) && !queriesDisk(request) }
-
     // MARK: Memory
 
     /// Returns the image of a prepared request from memory, if the request allows that, and counts the lookup and the load.
@@ -151,15 +148,16 @@ final class LoadEnvironment: Sendable {
 
     // MARK: Failures
 
-    /// Returns the failure of a prepared request that is remembered; `nil` for none, and for a request that is loaded all the same.
-    func rememberedFailure(of request: ImageRequest, source: String) -> ImageError? {
-        guard !request.retriesFailed else { return nil }
-        let (message, now) = (DownloadKey(request, self).message, configuration.now())
-        let decoding = FailureMemory.Decoding(request, by: ownCoder)
+    /// Returns the remembered failure of a transfer, or of decoding its bytes in a way.
+    func failure(
+        ofSource source: String, _ message: DownloadKey.Message, decoding: FailureMemory.Decoding?
+    ) -> ImageError? {
+        let now = configuration.now()
         return shared.failures.withLock { failures in
-            failures.failure(of: FailureMemory.Key(source: source, message: message), at: now)
-                ?? failures.failure(
-                    of: FailureMemory.Key(source: source, message: message, decoding: decoding), at: now)
+            failures.failure(of: .init(source: source, message: message), at: now)
+                ?? decoding.flatMap {
+                    failures.failure(of: .init(source: source, message: message, decoding: $0), at: now)
+                }
         }
     }
 

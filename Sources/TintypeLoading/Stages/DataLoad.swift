@@ -75,8 +75,7 @@ struct DataLoad: Sendable {
         else { return }
         let write = await environment.storeOriginal(
             output.bytes, of: nil, isWhole: false, for: request, fetch: output.bytes.fetch ?? key.fetch,
-            lifetime: wishes.lifetime,
-            trace: trace)
+            lifetime: wishes.lifetime, trace: trace)
         output.stores.add(write)
     }
 }

@@ -26,12 +26,12 @@ final class ImageLoad: Sendable {
         self.trace = trace
         self.environment = environment
         let policy = request.cachePolicy
-        let queriesVariants = environment.queriesVariants(request)
+        let (queriesVariants, queriesDisk) = (environment.queriesVariants(request), environment.queriesDisk(request))
         let isReload = transformed?.key.fetch.isReload ?? request.isReload
         queriesMemory = request.cache.query.contains(.memory) && policy != .reload
         let fetch = FetchKey(
             original: key.original, download: DownloadKey(request, environment), policy: policy,
-            queriesDisk: environment.queriesDisk(request), overwritesOriginal: environment.overwritesOriginal(request),
+            queriesDisk: queriesDisk, overwritesOriginal: environment.storesOriginal(request) && !queriesDisk,
             isReload: isReload, retriesFailed: request.retriesFailed,
             removals: removals ?? transformed?.key.fetch.removals ?? environment.removals(ofSource: key.source))
         self.key = ImageLoadKey(

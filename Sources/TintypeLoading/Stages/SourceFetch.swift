@@ -112,12 +112,9 @@ final class SourceFetch: Sendable {
                 .invalidURL, stage: .request, reason: "no loader accepts URLs of the scheme “\(url.scheme ?? "")”")
         }
         guard !key.retriesFailed, !request.retriesFailed else { return }
-        let now = environment.configuration.now()
-        let failure = environment.shared.failures.withLock { failures in
-            failures.failure(of: key.failure(), at: now)
-                ?? key.failedDecoding.flatMap { failures.failure(of: key.failure($0), at: now) }
-        }
-        if let failure {
+        if let failure = environment.failure(
+            ofSource: key.original.source, key.download.message, decoding: key.failedDecoding)
+        {
             throw ImageError(
                 .recentlyFailed, stage: .request,
                 reason: "the load failed recently, and the URL isn't loaded again yet: \(failure.reason)",
