@@ -22,6 +22,7 @@ struct ProgressiveLoadTests {
         var configuration = ImageManager.Configuration()
         configuration.now = { [time] in time.withLock { $0 } }
         configuration.processing = WorkQueue(label: "test", width: 1)
+        configuration.budget = DecodeBudget(limit: .megabytes(1))
         manager = ImageManager(
             cache: cache, loader: loader, coders: ImageCoders([coder]), configuration: configuration)
         request = ImageRequest(url)
