@@ -57,7 +57,7 @@ struct PlanarRows: ~Copyable {
         } else {
             withUnsafeTemporaryAllocation(of: UInt16.self, capacity: count * 4) { straight in
                 guard let base = straight.baseAddress else { return }
-                image.convert(aperture.y + y, from: aperture.x, count: count, toDeep: base)
+                image.convert(aperture.y + y, from: aperture.x, count: count, to: base)
                 setAlpha(y, of: base, maximum: 1 << bits - 1)
                 deep.convert(base, to: row, count: count, premultiplies: alpha != nil)
             }

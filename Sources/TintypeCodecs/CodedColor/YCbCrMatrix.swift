@@ -1,21 +1,10 @@
 #if AVIF || HEIF
+internal import CKernels
+
 /// Takes luma and chroma to red, green and blue, in fixed point (ITU-T H.273, section 8.3 and table 4).
-struct YCbCrMatrix {
-    /// For red, green and blue: the share of luma in units of 2⁻¹⁶, of the two chroma components in units of 2⁻¹⁶ of a 16th.
-    let red: SIMD4<Int32>
-    let green: SIMD4<Int32>
-    let blue: SIMD4<Int32>
-    /// The luma of black.
-    let black: Int32
-    /// The chroma of gray.
-    let gray: Int32
-    /// The greatest number of a component.
-    let maximum: Int32
+typealias YCbCrMatrix = crows_matrix
 
-    /// Bits behind the point of a chroma component.
-    static let chromaBits: Int32 = 4
-    static let bits: Int32 = 16
-
+extension YCbCrMatrix {
     /// Returns true if sums of luma and chroma undo a matrix of H.273, table 4.
     ///
     /// They don't undo constant luminance (10, 13) and ICtCp (14). Images with SMPTE ST 2085 (11) aren't known, and other numbers are
@@ -49,18 +38,16 @@ struct YCbCrMatrix {
                 [1, 2 * (1 - blue), 0]
             )
         }
-        func fixed(_ row: SIMD3<Double>) -> SIMD4<Int32> {
-            let unit = Double(1 << Self.bits)
-            let chromaUnit = Double(1 << (Self.bits - Self.chromaBits)) * chromaScale
-            return [
-                Int32((row.x * lumaScale * unit).rounded()), Int32((row.y * chromaUnit).rounded()),
-                Int32((row.z * chromaUnit).rounded()), 0,
-            ]
+        // Luma in units of 2⁻¹⁶, and chroma, which is in 16ths, in units of 2⁻¹⁶ of these.
+        func fixed(_ row: SIMD3<Double>) -> crows_weights {
+            let chromaUnit = 4_096 * chromaScale
+            return crows_weights(
+                luma: Int32((row.x * lumaScale * 65_536).rounded()), blue: Int32((row.y * chromaUnit).rounded()),
+                red: Int32((row.z * chromaUnit).rounded()))
         }
-        (red, green, blue) = (fixed(rows.0), fixed(rows.1), fixed(rows.2))
-        self.black = black
-        self.gray = gray
-        maximum = Int32(last)
+        self.init(
+            red: fixed(rows.0), green: fixed(rows.1), blue: fixed(rows.2), black: black, gray: gray,
+            maximum: Int32(last))
     }
 
     /// The shares of red and blue in luma. An unstated matrix is BT.601, as in JPEG and as libheif has it.

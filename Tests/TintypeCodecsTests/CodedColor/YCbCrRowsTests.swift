@@ -38,7 +38,7 @@ struct YCbCrRowsTests {
             if bits > 8 {
                 numbers.withUnsafeMutableBufferPointer { row in
                     guard let base = row.baseAddress else { return }
-                    rows.convert(y, from: first, count: count, toDeep: base)
+                    rows.convert(y, from: first, count: count, to: base)
                 }
             } else {
                 var bytes = [UInt8](repeating: 0, count: count * 4)
