@@ -141,16 +141,6 @@ TARGET static void VERSION(undo)(
     }
 }
 
-TARGET static void VERSION(expand)(uint8_t *pixels, const uint8_t *rgb, long count) {
-    const u8x16 opaque = {255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255};
-    for (long i = 0; i < count; i += 4) {
-        u8x16 four;
-        memcpy(&four, rgb + i * 3, 16);
-        four = __builtin_shufflevector(four, opaque, 0, 1, 2, 16, 3, 4, 5, 16, 6, 7, 8, 16, 9, 10, 11, 16);
-        memcpy(pixels + i * 4, &four, 16);
-    }
-}
-
 // The neighbor that the Paeth filter predicts a byte from. In 16 bits, so that the compiler puts many into a vector.
 TARGET static inline uint8_t VERSION(nearest)(int16_t left, int16_t top, int16_t corner) {
     const int16_t down = top - corner, across = left - corner, both = down + across;

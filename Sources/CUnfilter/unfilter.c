@@ -80,8 +80,8 @@ void cunfilter_pack(uint8_t *row, const void *rgba, long count, int is_deep, int
 
 int cunfilter_available(cunfilter_kernels kernels[2]) {
     int count = 0;
-    if (__builtin_cpu_supports("avx2")) kernels[count++] = (cunfilter_kernels){undo_avx2, undo_rows_avx2, expand_avx2, apply_avx2};
-    kernels[count++] = (cunfilter_kernels){undo_sse2, undo_rows_sse2, expand_sse2, apply_sse2};
+    if (__builtin_cpu_supports("avx2")) kernels[count++] = (cunfilter_kernels){undo_avx2, undo_rows_avx2, apply_avx2};
+    kernels[count++] = (cunfilter_kernels){undo_sse2, undo_rows_sse2, apply_sse2};
     return count;
 }
 
@@ -92,7 +92,7 @@ int cunfilter_available(cunfilter_kernels kernels[2]) {
 #include "kernels.h"
 
 int cunfilter_available(cunfilter_kernels kernels[2]) {
-    kernels[0] = (cunfilter_kernels){undo_portable, undo_rows_portable, expand_portable, apply_portable};
+    kernels[0] = (cunfilter_kernels){undo_portable, undo_rows_portable, apply_portable};
     return 1;
 }
 

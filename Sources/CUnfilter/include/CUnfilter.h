@@ -28,9 +28,6 @@ typedef void cunfilter_undo(
 typedef void cunfilter_undo_rows(
     uint8_t *rows, long stride, const uint8_t *source, long source_stride, const uint8_t *above, long bytes, int pixel_bytes);
 
-/// Converts RGB to opaque RGBA, in groups of 4 pixels: `pixels` has room for whole groups, and 4 more bytes of `rgb` are read.
-typedef void cunfilter_expand(uint8_t *pixels, const uint8_t *rgb, long count);
-
 /// Applies a filter to a row.
 ///
 /// - target: the filtered row, without the byte that specifies its filter
@@ -54,7 +51,6 @@ void cunfilter_pack(uint8_t *row, const void *rgba, long count, int is_deep, int
 typedef struct {
     cunfilter_undo *undo;
     cunfilter_undo_rows *undo_rows;
-    cunfilter_expand *expand;
     cunfilter_apply *apply;
 } cunfilter_kernels;
 

@@ -1,4 +1,4 @@
-internal import CUnfilter
+internal import CKernels
 internal import TintypeImages
 
 /// The layout of samples of up to 8 bits in the rows of a PNG (PNG, third edition, section 7.2), and their meaning.
@@ -68,12 +68,12 @@ struct PNGLayout {
         return overflow ? nil : bytes
     }
 
-    /// Writes a row as straight RGBA; `row` has room for a multiple of 4 pixels.
-    func expand(_ samples: UnsafePointer<UInt8>, to row: UnsafeMutableRawPointer, _ kernels: PNGKernels) {
+    /// Writes a row as straight RGBA.
+    func expand(_ samples: UnsafePointer<UInt8>, to row: UnsafeMutableRawPointer) {
         let width = size.width
         switch pixels {
         case .rgba: row.copyMemory(from: samples, byteCount: width * 4)
-        case .rgb: kernels.expand(row.assumingMemoryBound(to: UInt8.self), samples, width)
+        case .rgb: RowKernels.available[0].expand(row.assumingMemoryBound(to: UInt8.self), samples, false, width)
         case .grayAlpha:
             for x in 0..<width {
                 let pixel = UInt32(samples[2 * x]) &* 0x01_0101 | UInt32(samples[2 * x + 1]) << 24

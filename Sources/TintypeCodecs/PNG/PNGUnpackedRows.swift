@@ -76,12 +76,12 @@ struct PNGUnpackedRows {
         self.kernels = kernels
     }
 
-    /// Writes the next row; their number is the layout's height; `row` has room for a multiple of 4 pixels.
+    /// Writes the next row; their number is the layout's height.
     mutating func read(to row: UnsafeMutableRawPointer) {
         precondition(next < layout.size.height, "more rows than the image has")
         if next == made { make() }
         let line = lines.base + (lastLine + 1 - (made - next)) * lineBytes
-        layout.expand(line.assumingMemoryBound(to: UInt8.self), to: row, kernels)
+        layout.expand(line.assumingMemoryBound(to: UInt8.self), to: row)
         next += 1
     }
 
