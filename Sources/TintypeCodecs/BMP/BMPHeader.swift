@@ -15,8 +15,10 @@ struct BMPHeader {
     let isTopDown: Bool
     let bitsPerPixel: Int
     let compression: Compression
-    /// The bits of red, green, blue and alpha in a pixel of 16 or 32 bits; zero for a component that is not there.
+    /// The bits of red, green, blue and alpha in a pixel of 16 to 32 bits; zero for a component that is not there.
     let masks: SIMD4<UInt32>
+    /// The masks of 24 bits where a file states none.
+    static let plainMasks: SIMD4<UInt32> = [0xFF_0000, 0xFF00, 0xFF, 0]
     /// The colors of a palette, opaque.
     let palette: [UInt32]
     /// The start of the pixels.
@@ -78,21 +80,20 @@ struct BMPHeader {
     private static func layout(
         _ method: Int, _ bits: Int, _ length: Int, isIcon: Bool, _ reader: inout LittleEndianReader
     ) throws(ImageError) -> (Compression, SIMD4<UInt32>) {
-        var masks: SIMD4<UInt32> =
-            bits == 16 ? [0x7C00, 0x3E0, 0x1F, 0] : [0xFF_0000, 0xFF00, 0xFF, isIcon ? 0xFF00_0000 : 0]
+        var masks: SIMD4<UInt32> = bits == 16 ? [0x7C00, 0x3E0, 0x1F, 0] : plainMasks
         switch method {
-        case 0: return (.none, bits == 16 || bits == 32 ? masks : SIMD4(masks.x, masks.y, masks.z, 0))
+        case 0:
+            if isIcon, bits == 32 { masks.w = 0xFF00_0000 }
+            return (.none, masks)
         case 4 where bits == 0 && !isIcon, 5 where bits == 0 && !isIcon: return (.file, .zero)
         case 1 where bits == 8 && length != 12: return (.runLength8, .zero)
         case 2 where bits == 4 && length != 12: return (.runLength4, .zero)
-        case 3 where bits == 24 && length != 64:
-            // GIMP writes it, with the masks of plain pixels: within a header of its fourth version, or behind the first.
-            if length == 40 { try reader.skip(12) }
-            return (.none, SIMD4(masks.x, masks.y, masks.z, 0))
-        case 3 where (bits == 16 || bits == 32) && length != 64, 6 where bits == 16 || bits == 32:
+        // GIMP states masks for 24 bits, too, which have no alpha.
+        case 3 where [16, 24, 32].contains(bits) && length != 64, 6 where bits == 16 || bits == 32:
             for component in 0..<3 { masks[component] = UInt32(truncatingIfNeeded: try reader.uint32()) }
-            let storesAlpha = length >= 56 || method == 6
+            let storesAlpha = (length >= 56 || method == 6) && bits != 24
             masks[3] = storesAlpha ? UInt32(truncatingIfNeeded: try reader.uint32()) : 0
+            if bits == 24, masks == .zero { masks = plainMasks }
             for component in 0..<4 where !isContiguous(masks[component]) {
                 throw .corrupt("the bits of a component of the BMP aren't contiguous")
             }

@@ -1,3 +1,4 @@
+internal import CKernels
 internal import TintypeImages
 
 /// Makes premultiplied RGBA of the stored rows of a bitmap without compression.
@@ -39,12 +40,13 @@ struct BMPRows {
         let pixels = row.assumingMemoryBound(to: UInt32.self)
         let width = header.size.width
         switch header.bitsPerPixel {
+        case 24 where header.masks == BMPHeader.plainMasks:
+            guard let base = UnsafeRawBufferPointer(rebasing: source[..<(width * 3)]).baseAddress else { return }
+            RowKernels.available[0].expand(
+                row.assumingMemoryBound(to: UInt8.self), base.assumingMemoryBound(to: UInt8.self), true, width)
         case 24:
-            for x in 0..<width {
-                let place = x * 3
-                pixels[x] =
-                    UInt32(source[place + 2]) | UInt32(source[place + 1]) << 8 | UInt32(source[place]) << 16
-                    | 0xFF00_0000
+            for x in stride(from: 0, to: width * 3, by: 3) {
+                pixels[x / 3] = color(UInt32(source[x]) | UInt32(source[x + 1]) << 8 | UInt32(source[x + 2]) << 16)
             }
         case 16:
             for x in 0..<width {

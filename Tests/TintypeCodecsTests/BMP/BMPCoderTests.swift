@@ -54,6 +54,21 @@ struct BMPCoderTests {
         let pixels: [UInt8] = [0, 0, 255, 0, 255, 0, 255, 0, 0, 0, 0, 0]
         let image = try coder.decode(Self.bitmap(3, 1, bits: 24, compression: 3, extra: masks, pixels: pixels))
         #expect(row(image, 0) == [red, green, blue] && !image.hasAlpha)
+        let none = [UInt8](repeating: 0, count: 12)
+        let plain = try coder.decode(Self.bitmap(3, 1, bits: 24, compression: 3, extra: none, pixels: pixels))
+        #expect(plain.pixels == image.pixels)
+    }
+
+    @Test("24 bits with masks of their own are read with these")
+    func unusualMasksOf24Bits() throws {
+        let reversed = [0xFF, 0xFF00, 0xFF_0000].flatMap { Self.little($0, 4) }
+        let bytes: [UInt8] = [255, 0, 0, 0, 255, 0, 0, 0, 255, 0, 0, 0]
+        let image = try coder.decode(Self.bitmap(3, 1, bits: 24, compression: 3, extra: reversed, pixels: bytes))
+        #expect(row(image, 0) == [red, green, blue] && !image.hasAlpha)
+        let scattered = [0xFF, 0xFF00, 0x5_0000].flatMap { Self.little($0, 4) }
+        #expect(throws: ImageError.self) {
+            try coder.decode(Self.bitmap(3, 1, bits: 24, compression: 3, extra: scattered, pixels: bytes))
+        }
     }
 
     @Test("Palettes of 1, 2, 4 and 8 bits; rows go from the bottom up")
