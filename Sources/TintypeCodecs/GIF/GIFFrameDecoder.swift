@@ -121,7 +121,8 @@ final class GIFFrameDecoder: SeekableFrames {
 
     private func draw(_ frame: GIFBlocks.Frame) throws(ImageError) {
         let number = state.next + 1
-        guard !frame.rect.size.isEmpty else {
+        // Among others, a frame without pixels changes nothing.
+        guard !frame.rect.size.isEmpty || state.info.isAnimated && !state.setup.options.firstFrameOnly else {
             throw .corrupt("frame \(number) of the GIF has the invalid size \(frame.rect.size)")
         }
         guard let visible = frame.rect.clipped(to: blocks.screen) else { return }

@@ -23,6 +23,24 @@ extension GIFCoderTests {
         #expect(last[0][0] == rows(whole[0].pixels)[0][0])
     }
 
+    @Test("A frame without width or height changes nothing, and loses no other frame")
+    func emptyFrame() throws {
+        var gif = twoFrames()
+        gif.frame((0, 0, 0, 2), [], delay: 7)
+        gif.frame((1, 1, 1, 0), [])
+        gif.frame((0, 0, 2, 2), [0, 0, 0, 0])
+        let image = try coder.decode(gif.data).decodingAllFrames()
+        let whole = try coder.decode(twoFrames().data).frames
+        #expect(!image.isPartial && image.frames.count == 5 && Array(image.frames.prefix(2)) == whole)
+        #expect(image.frames[2].pixels == whole[1].pixels && image.frames[3].pixels == whole[1].pixels)
+        #expect(image.frames[2].duration == .milliseconds(70))
+        #expect(rows(image.frames[4].pixels)[1][1] == red)
+
+        var still = TestGIF(2, 2)
+        still.frame((0, 0, 0, 2), [])
+        expectCode(.corruptImage) { try coder.decode(still.data) }
+    }
+
     @Test("A still image has the rows before its damage where a part is allowed", .capability("3.8"))
     func damagedStill() throws {
         var gif = TestGIF(2, 2)
