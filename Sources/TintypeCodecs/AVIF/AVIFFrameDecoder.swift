@@ -57,7 +57,7 @@ final class AVIFFrameDecoder: AnimationFrames {
         do throws(ImageError) { image = try reader.image(at: next, context) } catch {
             guard error.isDamage, next > 0, properties.decodeOptions.allowsPartialImage else { throw error }
             isPartial = true
-            guard let shown else { return nil }
+            guard let shown, !reader.endsAtDamage else { return nil }
             // The frame before a damaged frame stays. Those behind it can be decoded again from the next keyframe on.
             defer { next += 1 }
             return ImageFrame(pixels: shown, duration: info.frameDurations[next])

@@ -22,8 +22,8 @@ final class AVIFReader {
     private let bytes: UnsafeMutableRawBufferPointer
     /// True if bytes that the header refers to are missing.
     private let isTruncated: Bool
-    /// The frames of a sequence that is cut whose bytes are all there; at least one.
-    private let wholeFrames: Int
+    /// The frames of a sequence that is cut whose bytes are all there; at least one. `nil` if that can't be told, or isn't asked.
+    private let wholeFrames: Int?
 
     /// The most that a file which is cut may make libavif reserve for the bytes that are missing.
     private static let maximumReservation = 256 << 20
@@ -60,12 +60,12 @@ final class AVIFReader {
             storedSize = Self.size(image)
             let (crop, profile, codePoints) = (crop, profile, coding.codePoints)
             var (info, wholeFrames) = try data.withBytes { bytes throws(ImageError) in
-                let tracks = Self.tracks(bytes, boxes)
+                let played = Self.playedTracks(Self.tracks(bytes, boxes))
                 return (
                     Self.info(
-                        decoder, image, crop, profile: profile, codePoints: codePoints, tracks: tracks,
+                        decoder, image, crop, profile: profile, codePoints: codePoints, played: played,
                         isComplete: !isTruncated),
-                    isTruncated ? Self.wholeFrames(tracks, bytes.count, maximumCount: limits.maximumFrames) : .max
+                    isTruncated ? Self.wholeFrames(played, bytes.count, maximumCount: limits.maximumFrames) : nil
                 )
             }
             info.metadata.exif = Self.exif(image.pointee.exif)
@@ -89,7 +89,7 @@ final class AVIFReader {
 
     /// The header without the frames of a sequence that are cut off.
     var partialInfo: ImageInfo {
-        guard wholeFrames < info.frameCount else { return info }
+        guard let wholeFrames, wholeFrames < info.frameCount else { return info }
         var info = info
         info.frameCount = wholeFrames
         info.frameDurations = wholeFrames > 1 ? Array(info.frameDurations.prefix(wholeFrames)) : []
@@ -97,13 +97,27 @@ final class AVIFReader {
         return info
     }
 
-    /// The frames whose samples all lie within the bytes, in all tracks.
-    private static func wholeFrames(_ tracks: [MediaTrack], _ length: Int, maximumCount: Int) -> Int {
-        let counts = tracks.filter { ["pict", "auxv"].contains($0.handler) }.compactMap { track in
-            try? SampleTable.places(track.sampleTable, maximumCount: maximumCount).prefix { $0.upperBound <= length }
-                .count
+    /// True if the frames after one that can't be decoded are missing, too: the file is cut, and doesn't tell which are there.
+    var endsAtDamage: Bool { isTruncated && wholeFrames == nil }
+
+    private typealias PlayedTracks = (color: MediaTrack?, alpha: MediaTrack?)
+
+    /// The track that libavif plays, and the first auxiliary track for it, which libavif 0.11 takes for transparency, whatever its declared
+    /// purpose.
+    private static func playedTracks(_ tracks: [MediaTrack]) -> PlayedTracks {
+        guard let color = tracks.first(where: { $0.handler == "pict" && $0.references["auxl"] == nil }) else {
+            return (nil, nil)
         }
-        return max(1, counts.min() ?? .max)
+        return (color, tracks.first { $0.references["auxl", default: []].contains(color.id) })
+    }
+
+    /// The frames whose samples all lie within the bytes.
+    private static func wholeFrames(_ played: PlayedTracks, _ length: Int, maximumCount: Int) -> Int? {
+        let counts = [played.color, played.alpha].compactMap { track in
+            track.flatMap { try? SampleTable.places($0.sampleTable, maximumCount: maximumCount) }?
+                .prefix { $0.upperBound <= length }.count
+        }
+        return counts.min().map { max(1, $0) }
     }
 
     private static func parse(
@@ -127,12 +141,10 @@ final class AVIFReader {
 
     private static func info(
         _ decoder: UnsafeMutablePointer<avifDecoder>, _ image: UnsafeMutablePointer<avifImage>, _ crop: avifCropRect,
-        profile: Data?, codePoints: CodePoints, tracks: [MediaTrack], isComplete: Bool
+        profile: Data?, codePoints: CodePoints, played: PlayedTracks, isComplete: Bool
     ) -> ImageInfo {
         let count = max(1, Int(decoder.pointee.imageCount))
-        let track = tracks.first { $0.handler == "pict" && $0.references["auxl"] == nil }
-        // libavif 0.11 takes the first auxiliary track for transparency, whatever its declared purpose.
-        let auxiliary = count > 1 ? tracks.first { $0.references["auxl", default: []].contains(track?.id ?? -1) } : nil
+        let (track, auxiliary) = (played.color, count > 1 ? played.alpha : nil)
         let isAlpha = auxiliary?.auxiliaryType.map(MediaTrack.alphaTypes.contains) ?? true
         return ImageInfo(
             format: .avif, size: PixelSize(width: Int(crop.width), height: Int(crop.height)),

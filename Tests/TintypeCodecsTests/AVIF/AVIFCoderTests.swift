@@ -135,6 +135,24 @@ struct AVIFCoderTests {
         #expect(counts.isSuperset(of: [1, 2]))
     }
 
+    @Test("A track that isn't played takes no frame from a sequence that is cut", .capability("AIV-05"))
+    func cutSequenceBesideAnotherTrack() throws {
+        let frames = try [UInt8]([128, 64, 192]).map { alpha in
+            ImageFrame(
+                pixels: try RasterSamples.pixels(32, 16) { x, y in SIMD4(UInt8(x), UInt8(y), 0, alpha) },
+                duration: .milliseconds(40))
+        }
+        var data = try encode(try #require(Image(frames: frames)))
+        #expect(try coder.decode(data).frames.count == 3)
+        // The second track becomes auxiliary to no other, and its samples lie far behind the file.
+        let reference = try #require(data.range(of: Data("auxl".utf8), options: .backwards)).upperBound
+        data.replaceSubrange(reference..<reference + 4, with: [0, 0, 0, 77])
+        let places = try #require(data.range(of: Data("stco".utf8), options: .backwards)).upperBound + 8
+        data.replaceSubrange(places..<places + 4, with: [0x0F, 0, 0, 0])
+        let part = try coder.decode(Data(data.dropLast())) { $0.allowsPartialImage = true }
+        #expect(part.isPartial && part.frames.count == 2)
+    }
+
     @Test("The header can be read before the rest of the file is there")
     func headerOfBeginning() throws {
         let data = try encode(try RasterSamples.gradient(200, 100))
