@@ -225,8 +225,10 @@ final class ColorConversion: @unchecked Sendable {
         }
         guard cmsGetColorSpace(profile) == cmsSigRgbData else { return false }
         let layout = PixelLayout(.rgbaFloat16).rgba
-        // A profile has tables for each intent, of which one may be damaged.
-        return [UInt32(INTENT_RELATIVE_COLORIMETRIC), cmsGetHeaderRenderingIntent(profile)].allSatisfy { intent in
+        // A profile has tables for each intent, of which one may be damaged. LittleCMS knows no intent above 3 but some of its own.
+        let stated = cmsGetHeaderRenderingIntent(profile)
+        let intents = [UInt32(INTENT_RELATIVE_COLORIMETRIC), stated > 3 ? UInt32(INTENT_PERCEPTUAL) : stated]
+        return intents.allSatisfy { intent in
             let transform = cmsCreateTransformTHR(
                 context, profile, layout, sRGB, layout, intent, UInt32(cmsFLAGS_NOCACHE | cmsFLAGS_NOOPTIMIZE))
             if let transform { cmsDeleteTransform(transform) }

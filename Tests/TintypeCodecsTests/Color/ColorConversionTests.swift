@@ -73,6 +73,31 @@ struct ColorConversionTests {
         }
     }
 
+    @Test("A profile that states an unknown rendering intent is used like any other", .capability("3.16"))
+    func unknownIntent() throws {
+        let wide = try ProfileSamples.wide()
+        let colors: [SIMD4<UInt8>] = [[200, 30, 60, 255], [10, 220, 90, 255], [128, 128, 128, 255]]
+        func converted(_ profile: Data) throws -> [SIMD4<UInt8>] {
+            var pixels = colors
+            let conversion = try #require(ColorConversion(profile: profile, source: .rgb))
+            pixels.withUnsafeMutableBytes { if let base = $0.baseAddress { conversion.convert(base, count: 3) } }
+            return pixels
+        }
+        for intent: [UInt8] in [[0, 0, 0, 4], [0, 0, 0, 9], [0, 0, 0, 255], [255, 255, 255, 255]] {
+            var profile = wide
+            profile.replaceSubrange(profile.startIndex + 64..<profile.startIndex + 68, with: intent)
+            #expect(ColorConversion.isUsable(profile), "\(intent)")
+            #expect(ColorConversion.keptColorSpace(profile)?.profile == profile)
+            #expect(try converted(profile) == converted(wide))
+            let image = try RasterSamples.gradient(16, 16).with {
+                $0.colorSpace = ColorSpace(name: "wide", profile: profile)
+            }
+            for format in WritableFormats.all {
+                _ = try WritableFormats.decode(try WritableFormats.encode(image, as: format))
+            }
+        }
+    }
+
     @Test("sRGB, also under another name, needs no conversion; a broken profile, or one for other pixels, gives none")
     func noConversion() throws {
         let sRGB = try ProfileSamples.sRGB()
