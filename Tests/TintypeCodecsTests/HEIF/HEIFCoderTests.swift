@@ -73,6 +73,13 @@ struct HEIFCoderTests {
         }
     }
 
+    @Test("A picture that is too thin for the HEVC encoder is refused in words that say so")
+    func tooThin() throws {
+        let image = try RasterSamples.gradient(8_000, 4)
+        let error = #expect(throws: ImageError.self) { try coder.encode(image, as: .heic, options: EncodeOptions()) }
+        #expect(error?.code == .encodeFailed && error?.reason.contains("as thin as 8000x4") == true, "\(error as Any)")
+    }
+
     @Test("The header can be read before the rest of the file is there")
     func headerOfBeginning() throws {
         let data = try encode(try RasterSamples.gradient(128, 64))

@@ -81,6 +81,23 @@ struct PNGEncodeTests {
         }
     }
 
+    @Test(
+        "Rows that would be compressed at once for too long are left to libpng, which can be canceled",
+        arguments: [(6, 8_191), (7, 2_047), (9, 2_047)])
+    func mostRowsAtOnce(level: Int, most: Int) throws {
+        let pixels = try RasterSamples.gradient(4, 4).pixels
+        // A row has 12,289 bytes: 8,192 of them are over 96 MB, and 2,048 over 24. No pixels are read yet.
+        func rows(_ height: Int) throws -> PNGPackedRows? {
+            try PNGPackedRows(
+                PNGPicture(
+                    pixels: pixels, area: PixelRect(x: 0, y: 0, size: PixelSize(width: 4_096, height: height)),
+                    hasAlpha: false, isSRGB: true, isInterlaced: false, compressionLevel: level, filter: .adaptive,
+                    context: ProcessingContext()))
+        }
+        #expect(try rows(most) != nil)
+        #expect(try rows(most + 1) == nil)
+    }
+
     @Test("The most effort makes the smallest file")
     func effort() throws {
         for image in [try RasterSamples.gradient(300, 200), try RasterSamples.quarters(300, 200)] {
