@@ -17,6 +17,7 @@ struct PNGChunks {
 
         var isIndexed: Bool { colorType == 3 }
         var isGray: Bool { colorType & 2 == 0 }
+        var bitsPerPixel: Int { bitDepth * (isIndexed ? 1 : (isGray ? 1 : 3) + Int(colorType & 4) / 4) }
     }
 
     private(set) var header: Header

@@ -79,7 +79,7 @@ struct PNGDecoder {
         _ bytes: UnsafeRawBufferPointer, _ finisher: RowFinisher, into sink: inout RowSink
     ) throws(ImageError) -> Bool {
         guard unpacksAtOnce, finisher.format == .rgba8,
-            var rows = chunks.unpackedRows(of: bytes, bitmap: sink.bitmap, pool: context.pool)
+            var rows = chunks.unpackedRows(of: bytes, bitmap: sink.bitmap, context: context)
         else { return false }
         for _ in 0..<chunks.header.size.height {
             let row = sink.rowToFill()
@@ -154,16 +154,25 @@ extension PNGChunks {
     func reserve(
         output: PixelSize, format: PixelFormat = .rgba8, context: ProcessingContext
     ) throws(ImageError) -> DecodeReservation {
-        // Rows that are unpacked at once take no more memory than a bitmap.
+        let isWhole = output == header.size && orientation == .up
+        let rows = PNGLayout.unpackedBytes(header.size, bitsPerPixel: header.bitsPerPixel) ?? .max
+        // Those of larger thumbnails are reserved when they are unpacked, or made one by one.
         let unpacksAtOnce =
-            format == .rgba8 && PixelBufferPool.footprint(of: header.size) <= PNGUnpackedRows.mostUnpacked
-            && (output == header.size
-                || PixelBufferPool.footprint(of: header.size) / 4 <= PNGUnpackedRows.mostUnpackedForThumbnail)
+            format == .rgba8 && !header.isInterlaced
+            && (isWhole
+                ? PixelBufferPool.footprint(of: header.size) <= PNGUnpackedRows.mostUnpacked
+                : rows <= PNGUnpackedRows.mostUnpackedForThumbnail)
+        var working: [Int] = []
+        if unpacksAtOnce {
+            working = PNGUnpackedRows.workingBytes(header.size.width, imageData)
+            // The rows of a whole picture take no more memory than a bitmap.
+            if !isWhole { working += PNGUnpackedRows.rowBytes(rows) }
+        }
         return try context.reserve(
             output: output, format: format, isCopied: orientation != .up || profileName != nil || isHighDynamicRange,
             source: header.size,
-            bitmaps: header.isInterlaced ? format.bytesPerPixel / 4 : unpacksAtOnce ? 1 : 0,
-            working: unpacksAtOnce ? PNGUnpackedRows.workingBytes(self) : [])
+            bitmaps: header.isInterlaced ? format.bytesPerPixel / 4 : unpacksAtOnce && isWhole ? 1 : 0,
+            working: working)
     }
 
     /// The bits of a component; a palette's colors have 8.

@@ -193,7 +193,7 @@ final class PNGFrameDecoder: SeekableFrames {
     ) -> Bool {
         let bitmap = UnsafeMutableRawBufferPointer(start: pixels.row(0), count: pixels.byteCount)
         guard let layout = PNGLayout(chunks, size: frame.size, bytes),
-            var rows = PNGUnpackedRows(layout, frame.data, of: bytes, bitmap: bitmap, pool: context.pool)
+            var rows = PNGUnpackedRows(layout, frame.data, of: bytes, bitmap: bitmap, context: context)
         else { return false }
         let finisher = RowFinisher(
             width: frame.size.width, conversion: color.conversion, premultiplies: chunks.hasAlpha)

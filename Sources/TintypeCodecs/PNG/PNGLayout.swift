@@ -63,8 +63,12 @@ struct PNGLayout {
     var rowBytes: Int { (size.width * bitsPerPixel + 7) / 8 }
 
     /// The bytes of all rows with their filters; `nil` if the number is invalid.
-    var unpackedBytes: Int? {
-        let (bytes, overflow) = (rowBytes + 1).multipliedReportingOverflow(by: size.height)
+    var unpackedBytes: Int? { Self.unpackedBytes(size, bitsPerPixel: bitsPerPixel) }
+
+    /// The bytes of all rows of an image that isn't interlaced, with their filters; `nil` if the number is invalid.
+    static func unpackedBytes(_ size: PixelSize, bitsPerPixel: Int) -> Int? {
+        let row = (size.width * bitsPerPixel + 7) / 8 + 1
+        let (bytes, overflow) = row.multipliedReportingOverflow(by: size.height)
         return overflow ? nil : bytes
     }
 

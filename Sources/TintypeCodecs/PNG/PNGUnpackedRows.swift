@@ -8,7 +8,8 @@ internal import TintypeImages
 /// as possible.
 ///
 /// The data is decompressed into the end of the bitmap. Its rows are then written from the start of the bitmap, and never
-/// reach the rows that are still to be read. So no memory is needed beyond the bitmap.
+/// reach the rows that are still to be read. So no memory is needed beyond the bitmap. A thumbnail has no bitmap, and takes memory for
+/// the rows; much of it only if the budget has that room at once.
 struct PNGUnpackedRows {
     private let layout: PNGLayout
     private let kernels: PNGKernels
@@ -16,6 +17,8 @@ struct PNGUnpackedRows {
     private let rows: UnsafeMutableRawPointer
     /// The memory for them, if they are not in the bitmap.
     private let memory: ScratchBytes?
+    /// The room in the budget for them, if the decode didn't reserve it before.
+    private let room: DecodeReservation?
     /// Rows without filters: the last that were made at once, and those before them, in turns.
     private let lines: ScratchBytes
     private let lineBytes: Int
@@ -32,8 +35,10 @@ struct PNGUnpackedRows {
     private static let slack = 16
     /// Decompression can't be canceled: this much takes a quarter of a second.
     static let mostUnpacked = 128 << 20
-    /// A thumbnail is made row by row, to take far less memory than the full bitmap. For small images that does not matter.
+    /// A thumbnail that is made row by row takes far less memory than the full bitmap. For small images that does not matter.
     static let mostUnpackedForThumbnail = 16 << 20
+    /// The same if there is room for more: making it row by row takes five times as long.
+    static let mostUnpackedWithRoom = 96 << 20
 
     /// Unpacks the data.
     ///
@@ -41,15 +46,27 @@ struct PNGUnpackedRows {
     /// - Parameters:
     ///   - parts: where the data is in the bytes.
     ///   - bitmap: the rows' destination, if it is the whole picture: it is overwritten even if the result is `nil`.
+    ///   - context: the memory, its limits, and its budget.
     /// - Returns: `nil` if libpng has to do it.
     init?(
         _ layout: PNGLayout, _ parts: [Range<Int>], of bytes: UnsafeRawBufferPointer,
-        bitmap: UnsafeMutableRawBufferPointer?, kernels: PNGKernels = PNGKernels.available[0], pool: PixelBufferPool
+        bitmap: UnsafeMutableRawBufferPointer?, kernels: PNGKernels = PNGKernels.available[0],
+        context: ProcessingContext
     ) {
+        let pool = context.pool
         let packed = parts.reduce(0) { $0 + $1.count }
         guard let count = layout.unpackedBytes, count <= Inflater.mostUnpacked(packed),
-            count <= (bitmap == nil ? Self.mostUnpackedForThumbnail : Self.mostUnpacked), let inflater = Inflater()
+            count <= (bitmap == nil ? Self.mostUnpackedWithRoom : Self.mostUnpacked), let inflater = Inflater()
         else { return nil }
+        if bitmap == nil, count > Self.mostUnpackedForThumbnail {
+            let blocks = Self.rowBytes(count) + Self.workingBytes(layout.size.width, parts)
+            guard count <= context.limits.maximumBytes.bytes, let room = context.reserveMore(working: blocks) else {
+                return nil
+            }
+            self.room = room
+        } else {
+            room = nil
+        }
         lineBytes = layout.rowBytes + Self.slack
         // Cleared: there is nothing above the first row, which is taken for zeros.
         guard let lines = ScratchBytes(2 * Self.group * lineBytes, pool: pool) else { return nil }
@@ -117,10 +134,13 @@ struct PNGUnpackedRows {
     }
 
     /// The most that is taken beside the rows: eight of them, and the data in a single piece.
-    static func workingBytes(_ chunks: PNGChunks) -> [Int] {
-        let lines = 2 * group * (chunks.header.size.width * 4 + slack)
-        return chunks.imageData.count > 1 ? [lines, chunks.imageData.reduce(0) { $0 + $1.count }] : [lines]
+    static func workingBytes(_ width: Int, _ parts: [Range<Int>]) -> [Int] {
+        let lines = 2 * group * (width * 4 + slack)
+        return parts.count > 1 ? [lines, parts.reduce(0) { $0 + $1.count }] : [lines]
     }
+
+    /// The block for filtered rows that are not in the bitmap.
+    static func rowBytes(_ count: Int) -> [Int] { [count + slack] }
 
     /// Returns true if rows that are written from the start of a bitmap stay behind the rows that are read from its end: each is so much
     /// longer that even the last but one ends before the last starts.
@@ -155,11 +175,11 @@ extension PNGChunks {
 
     /// The rows of the still image; `nil` if libpng has to read them.
     func unpackedRows(
-        of bytes: UnsafeRawBufferPointer, bitmap: UnsafeMutableRawBufferPointer?, pool: PixelBufferPool
+        of bytes: UnsafeRawBufferPointer, bitmap: UnsafeMutableRawBufferPointer?, context: ProcessingContext
     ) -> PNGUnpackedRows? {
         guard !imageData.isEmpty, let layout = PNGLayout(self, size: header.size, bytes),
             imageData.allSatisfy({ Self.checkedContents($0.lowerBound - 8..<$0.upperBound + 4, of: bytes) != nil })
         else { return nil }
-        return PNGUnpackedRows(layout, imageData, of: bytes, bitmap: bitmap, pool: pool)
+        return PNGUnpackedRows(layout, imageData, of: bytes, bitmap: bitmap, context: context)
     }
 }

@@ -21,16 +21,25 @@ extension ProcessingContext {
         }
         // Rows that are decoded and resampled.
         let rows = PixelSize(width: max(source.width, output.width), height: output == source ? 8 : 64)
-        let blocks = working.map { PixelBufferPool.footprint(of: PixelSize(width: $0 / 4 + 1, height: 1)) }
-        let parts =
-            [
-                times(frames + (isCopied ? 1 : 0), output, format), times(bitmaps, source, .rgba8),
-                times(1, rows, format),
-            ] + blocks
-        let bytes = parts.reduce(0) { sum, part in
+        let pictures = [
+            times(frames + (isCopied ? 1 : 0), output, format), times(bitmaps, source, .rgba8), times(1, rows, format),
+        ]
+        return try reserve(Self.sum(pictures + Self.footprints(working)))
+    }
+
+    /// Reserves the memory for further blocks of a decode that has reserved before, if it is free at once.
+    /// - Parameter working: the bytes of the blocks.
+    /// - Returns: `nil` if there is no room, and the decode has to do without.
+    func reserveMore(working: [Int]) -> DecodeReservation? { reserveMore(Self.sum(Self.footprints(working))) }
+
+    private static func footprints(_ blocks: [Int]) -> [Int] {
+        blocks.map { PixelBufferPool.footprint(of: PixelSize(width: $0 / 4 + 1, height: 1)) }
+    }
+
+    private static func sum(_ parts: [Int]) -> Int {
+        parts.reduce(0) { sum, part in
             let (bytes, overflow) = sum.addingReportingOverflow(part)
             return overflow ? .max : bytes
         }
-        return try reserve(bytes)
     }
 }

@@ -137,6 +137,16 @@ public struct ProcessingContext: Sendable {
         }
     }
 
+    /// Reserves more memory for a decode that has called ``reserve(_:)`` before, if there is room now and no decode is waiting. It never
+    /// waits, because the decode holds memory.
+    /// - Returns: `nil` without room; always for a preview, and for a decode on behalf of another process, which is asked once.
+    package func reserveMore(_ bytes: Int) -> DecodeReservation? {
+        switch admission {
+        case .blocks, .ends: budget.tryReserve(bytes, priority: .veryLow)
+        case .preview, .asks: nil
+        }
+    }
+
     /// Returns the error of a decode that finds no room in the budget.
     package static func overBudget(_ bytes: Int) -> ImageError {
         ImageError(

@@ -26,7 +26,7 @@ struct PNGUnpackedRowsTests {
     /// Whether the bytes are read without libpng.
     private func isUnpacked(_ data: Data) throws -> Bool {
         try data.withBytes { bytes throws(ImageError) in
-            try PNGChunks(bytes).unpackedRows(of: bytes, bitmap: nil, pool: context.pool) != nil
+            try PNGChunks(bytes).unpackedRows(of: bytes, bitmap: nil, context: context) != nil
         }
     }
 
@@ -71,7 +71,7 @@ struct PNGUnpackedRowsTests {
                     let layout = try #require(PNGLayout(chunks, size: chunks.header.size, bytes))
                     let pixels = try MutablePixelBuffer(size: layout.size)
                     let made = PNGUnpackedRows(
-                        layout, chunks.imageData, of: bytes, bitmap: nil, kernels: kernels, pool: context.pool)
+                        layout, chunks.imageData, of: bytes, bitmap: nil, kernels: kernels, context: context)
                     guard var rows = made else {
                         Issue.record("libpng has to do it")
                         return
@@ -161,24 +161,47 @@ struct PNGUnpackedRowsTests {
     @Test("A size that so few bytes cannot unpack to takes no memory", .capability("3.1"))
     func bomb() throws {
         let pool = PixelBufferPool(limit: 0)
+        let context = ProcessingContext(pool: pool)
         let file = HandmadePNG(width: 5_000, height: 5_000, colorType: 6, rows: [[0]]).data
         try file.withUnsafeBytes { bytes in
             let chunks = try PNGChunks(bytes)
-            #expect(chunks.unpackedRows(of: bytes, bitmap: nil, pool: pool) == nil)
+            #expect(chunks.unpackedRows(of: bytes, bitmap: nil, context: context) == nil)
         }
         #expect(pool.statistics.allocated == 0)
     }
 
-    @Test("A thumbnail of a large image takes no memory for the whole of it")
+    @Test(
+        "A thumbnail of a large image takes memory for the whole of it only while the budget has that room at once",
+        .capability("3.1"))
     func thumbnailMemory() throws {
         let side = 2_600
         let source = try RasterSamples.gradient(side, side)
         let data = try PNGCoder().encode(source, as: .png, options: EncodeOptions())
-        try data.withUnsafeBytes { bytes in
+        let unpacked = try data.withUnsafeBytes { bytes -> Int in
             let chunks = try PNGChunks(bytes)
-            let unpacked = try #require(PNGLayout(chunks, size: source.size, bytes)?.unpackedBytes)
-            #expect(unpacked > 16 << 20)
-            #expect(chunks.unpackedRows(of: bytes, bitmap: nil, pool: context.pool) == nil)
+            return try #require(PNGLayout(chunks, size: source.size, bytes)?.unpackedBytes)
+        }
+        #expect(unpacked > PNGUnpackedRows.mostUnpackedForThumbnail)
+        var limits = DecodeLimits()
+        limits.maximumBytes = ByteCount(unpacked - 1)
+        let large = ByteCount.gigabytes(1)
+        let cases = [
+            (limits: DecodeLimits(), budget: large, isAtOnce: true),
+            (limits: DecodeLimits(), budget: ByteCount(unpacked), isAtOnce: false),
+            (limits: limits, budget: large, isAtOnce: false),
+        ]
+        var options = DecodeOptions()
+        options.thumbnailSize = PixelSize(width: 100, height: 100)
+        let thumbnail = try decode(data, atOnce: false) { $0 = options }
+        for (limits, room, isAtOnce) in cases {
+            let (pool, budget) = (PixelBufferPool(limit: 0), DecodeBudget(limit: room))
+            let context = ProcessingContext(limits: limits, pool: pool, budget: budget)
+            let image = try PNGCoder().decode(data, options: options, context: context)
+            #expect(image.pixels == thumbnail.pixels)
+            let (taken, statistics) = (pool.statistics.peakBytes, budget.statistics)
+            #expect((taken > unpacked) == isAtOnce, "\(taken)")
+            #expect(taken <= statistics.peakBytes && statistics.peakBytes <= room.bytes, "\(statistics.peakBytes)")
+            #expect(statistics.reservedBytes == 0 && statistics.decodes == 0)
         }
         #expect(try decode(data, atOnce: true).pixels == source.pixels)
     }
