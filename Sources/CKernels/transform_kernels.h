@@ -53,7 +53,18 @@ TARGET static void VERSION(matrix)(float *components, const float columns[16], l
         WRITE8(product);                          \
     })
 
+// Alpha less each color, and 0 if that is negative; alpha as it is.
+#define INVERTED(v)                                                                                        \
+    ((__builtin_elementwise_max(__builtin_shufflevector(v, v, 3, 3, 3, 3, 7, 7, 7, 7, 11, 11, 11, 11, 15, 15, 15, 15), v) - v) \
+     | (v & (u8x16){0, 0, 0, 255, 0, 0, 0, 255, 0, 0, 0, 255, 0, 0, 0, 255}))
+
 TARGET static void VERSION(matrix8)(uint8_t *row, const uint8_t *source, const float columns[16], long pixels) {
+    // Needs no rounding.
+    const float inversion[16] = {-1, 0, 0, 0, 0, -1, 0, 0, 0, 0, -1, 0, 1, 1, 1, 1};
+    if (memcmp(columns, inversion, sizeof inversion) == 0) {
+        ROW(uint8_t, u8x16, source, uint8_t, u8x16, row, INVERTED(in))
+        return;
+    }
     COLUMNS
     ROW(uint8_t, u8x16, source, uint8_t, u8x16, row, PRODUCT8(in))
 }
@@ -179,6 +190,7 @@ TARGET static void VERSION(write_columns16)(uint8_t *top, long bytes_per_row, co
 #undef COLUMNS
 #undef PRODUCT
 #undef PRODUCT8
+#undef INVERTED
 #undef NEAREST
 #undef DIRECT
 #undef VERSION

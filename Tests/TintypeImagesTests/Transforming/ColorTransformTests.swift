@@ -48,6 +48,30 @@ struct ColorTransformTests {
         }
     }
 
+    @Test(
+        "Inverting 8-bit pixels equals the arithmetic of other matrices, for each color and each alpha",
+        .capability("TRF-11"))
+    func inversion() throws {
+        // The last pixels of a row don't fill a vector. Some colors exceed alpha.
+        let size = PixelSize(width: 259, height: 256)
+        let buffer = try MutablePixelBuffer(size: size)
+        for y in 0..<size.height {
+            for x in 0..<size.width {
+                let color = UInt8(x & 255)
+                let pixel = SIMD4<UInt8>(color, 255 - color, color ^ 85, UInt8(y))
+                buffer.row(y).storeBytes(of: pixel, toByteOffset: x * 4, as: SIMD4<UInt8>.self)
+            }
+        }
+        let image = Image(pixels: buffer.freeze())
+        let expected = try image.pixels.mappingComponents(ProcessingContext()) { row, _ in
+            for x in row.indices {
+                let pixel = row[x]
+                row[x] = SIMD4(pixel.w - pixel.x, pixel.w - pixel.y, pixel.w - pixel.z, pixel.w)
+            }
+        }
+        #expect(try image.transformed(.invert()).pixels == expected)
+    }
+
     private func limited(_ grid: Grid) -> Grid {
         grid.mapped { $0.clamped(lowerBound: .zero, upperBound: SIMD4(repeating: min(max($0.w, 0), 1))) }
     }

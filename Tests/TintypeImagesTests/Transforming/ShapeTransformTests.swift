@@ -71,6 +71,26 @@ struct ShapeTransformTests {
         #expect(try !opaque.transformed(.rounded(radius: 0)).hasAlpha)
     }
 
+    @Test("Rows without corners, and those beside an overlay, are copied as they are", arguments: PixelFormat.allCases)
+    func copiedRows(format: PixelFormat) throws {
+        let image = try Image.sample(21, 40, format, isOpaque: true)
+        func part(_ image: Image, _ rows: Range<Int>) throws -> PixelBuffer {
+            let part = PixelRect(x: 0, y: rows.lowerBound, width: 21, height: rows.count)
+            return try image.pixels.cropped(to: part, ProcessingContext())
+        }
+        let rounded = try image.transformed(.rounded(radius: 6.5))
+        let mark = try Image.sample(5, 4, format, isOpaque: true, seed: 2)
+        let marked = try image.transformed(.overlay(mark))
+        let cases = [
+            (rounded, 0..<7, false), (rounded, 7..<33, true), (rounded, 33..<40, false), (marked, 0..<18, true),
+            (marked, 18..<22, false), (marked, 22..<40, true),
+        ]
+        for (result, rows, isCopied) in cases {
+            let (found, source) = (try part(result, rows), try part(image, rows))
+            #expect((found == source) == isCopied, "\(rows)")
+        }
+    }
+
     @Test("A circle is the center, as large as the shorter side", .capability("TRF-04"))
     func circle() throws {
         let image = try Image.of(Grid(width: 31, height: 20) { _, _ in SIMD4(repeating: 1) })

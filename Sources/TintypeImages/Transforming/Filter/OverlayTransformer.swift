@@ -50,8 +50,8 @@ struct OverlayTransformer: ImageTransformer {
         let floats = scratch.base.bindMemory(to: Float.self, capacity: picture.width * 4)
         let row = UnsafeRawPointer(floats).assumingMemoryBound(to: SIMD4<Float>.self)
         let strength = Float(opacity)
-        let pixels = try image.pixels.mappingComponents(context) { target, y in
-            guard y >= part.y, y < part.y + part.height else { return }
+        let rows = part.y..<part.y + part.height
+        let pixels = try image.pixels.mappingComponents(context, where: { rows.contains($0) }) { target, y in
             picture.unpackRow(y - top, to: floats)
             for x in part.x..<part.x + part.width {
                 let source = row[x - left]

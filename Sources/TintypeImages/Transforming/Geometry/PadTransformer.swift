@@ -62,10 +62,15 @@ struct PadTransformer: ImageTransformer {
         let format = image.pixels.format
         let target = try context.buffer(size, format: format)
         for row in 0..<size.height {
-            PixelBlending.fill(target.row(row), with: color, count: size.width, format: format)
-            guard row >= y, row - y < image.size.height else { continue }
+            let isOutside = row < y || row - y >= image.size.height
+            let start = target.row(row)
+            PixelBlending.fill(start, with: color, count: isOutside ? size.width : x, format: format)
+            guard !isOutside else { continue }
+            let right = x + image.size.width
             image.pixels.copy(
-                row: row - y, from: 0, count: image.size.width, to: target.row(row) + x * format.bytesPerPixel)
+                row: row - y, from: 0, count: image.size.width, to: start + x * format.bytesPerPixel)
+            PixelBlending.fill(
+                start + right * format.bytesPerPixel, with: color, count: size.width - right, format: format)
         }
         return image.replacing(target.freeze(), hasAlpha: image.hasAlpha || color.alpha < 1)
     }

@@ -2,9 +2,11 @@ extension PixelBuffer {
     /// Returns pixels of the same size and format, each row made of the components of the same row.
     /// - Parameters:
     ///   - context: the environment of the transformer.
+    ///   - isChanged: returns false for a row that is copied as it is.
     ///   - change: changes the premultiplied components of a row in place. 1 is the maximum of the integer formats.
     func mappingComponents(
-        _ context: ProcessingContext, _ change: (_ row: UnsafeMutableBufferPointer<SIMD4<Float>>, _ y: Int) -> Void
+        _ context: ProcessingContext, where isChanged: (_ y: Int) -> Bool = { _ in true },
+        _ change: (_ row: UnsafeMutableBufferPointer<SIMD4<Float>>, _ y: Int) -> Void
     ) throws(ImageError) -> PixelBuffer {
         let target = try context.buffer(size, format: format)
         let scratch = try context.scratch(floats: width * 4)
@@ -13,6 +15,10 @@ extension PixelBuffer {
             start: UnsafeMutableRawPointer(floats).assumingMemoryBound(to: SIMD4<Float>.self), count: width)
         for y in 0..<height {
             try context.checkCancellation(row: y)
+            guard isChanged(y) else {
+                copy(row: y, from: 0, count: width, to: target.row(y))
+                continue
+            }
             unpackRow(y, to: floats)
             change(pixels, y)
             ComponentRow.pack(floats, to: target.row(y), pixels: width, format: format)

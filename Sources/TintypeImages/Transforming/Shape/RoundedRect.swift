@@ -28,6 +28,9 @@ struct RoundedRect {
 
     private var isEmpty: Bool { right <= left || bottom <= top }
 
+    /// Returns true for a row with no part of a corner.
+    func isStraight(_ y: Int) -> Bool { Double(y) >= top + radius && Double(y + 1) <= bottom - radius }
+
     /// Calculates the covered part of each pixel of a row, from 0 to 1.
     func coverage(of row: UnsafeMutablePointer<Float>, y: Int, width: Int) {
         row.initialize(repeating: 0, count: width)

@@ -46,7 +46,8 @@ struct RoundedTransformer: ImageTransformer {
         let scratch = try context.scratch(floats: width * 2)
         let outerCoverage = scratch.base.bindMemory(to: Float.self, capacity: width * 2)
         let innerCoverage = outerCoverage + width
-        let pixels = try image.pixels.mappingComponents(context) { row, y in
+        let isChanged = { (y: Int) in hasBorder || !outer.isStraight(y) }
+        let pixels = try image.pixels.mappingComponents(context, where: isChanged) { row, y in
             outer.coverage(of: outerCoverage, y: y, width: width)
             if hasBorder { inner.coverage(of: innerCoverage, y: y, width: width) }
             for x in 0..<width {
