@@ -29,6 +29,27 @@ struct IsolatedCoder<Base: ImageCoder>: IsolatingCoder {
     }
 
     func info(of data: Data, context: ProcessingContext) throws(ImageError) -> ImageInfo {
+        if let start = Self.headerStart(of: data) {
+            do throws(ImageError) {
+                let info = try header(of: start, context)
+                // The frames of an animation are counted to the end.
+                if info.isComplete { return info }
+            } catch {
+                guard error.code == .truncatedImage else { throw error }
+            }
+        }
+        return try header(of: data, context)
+    }
+
+    /// Returns the part of a large file that tells as much as the whole file, unless it breaks off in the header, or is an animation; `nil` for
+    /// other formats.
+    static func headerStart(of data: Data) -> Data? {
+        let most = 64 << 10
+        // A JPEG XL file without boxes has no metadata. Files of the other formats may have it anywhere.
+        return data.count > 2 * most && data.starts(with: [0xFF, 0x0A]) ? data.prefix(most) : nil
+    }
+
+    private func header(of data: Data, _ context: ProcessingContext) throws(ImageError) -> ImageInfo {
         let request = request(data, DecodeOptions(), context)
         let info = try pool.withWorker(about: request, context) { worker throws(WorkerConversation.Failure) in
             guard case .info(let info) = try worker.ask(.info(request), about: SharedMemory(data)) else {

@@ -138,6 +138,36 @@ struct IsolatedFormatTests {
         }
     }
 
+    #if JXL
+    @Test("The start of a large JPEG XL file tells what the whole file does", .capability("ISO-01"), arguments: [1, 2])
+    func largeHeader(frames: Int) throws {
+        var random = SeededRandom(seed: 5)
+        let images = try (0..<frames).map { _ in
+            let buffer = try MutablePixelBuffer(size: PixelSize(width: 700, height: 500))
+            for y in 0..<500 {
+                for x in 0..<700 {
+                    let pixel = UInt32.random(in: 0...0xFF_FFFF, using: &random) | 0xFF00_0000
+                    buffer.row(y).storeBytes(of: pixel.littleEndian, toByteOffset: x * 4, as: UInt32.self)
+                }
+            }
+            return Image(pixels: buffer.freeze())
+        }
+        let image = try #require(Image(frames: images.map { ImageFrame($0, duration: .milliseconds(100)) }))
+        var options = EncodeOptions()
+        options.lossless = true
+        let data = try image.encoded(as: .jxl, options: options)
+        let start = try #require(IsolatedCoder<JXLCoder>.headerStart(of: data))
+        #expect(start.count == 64 << 10)
+        let context = ProcessingContext()
+        for file in [data, data.dropLast(data.count / 3)] {
+            let info = try coders.info(of: file, context: context)
+            #expect(try isolated.info(of: file, context: context) == info, "\(file.count)")
+        }
+        #expect(try isolated.info(of: data, context: context).frameCount == frames)
+        #expect(IsolatedCoder<JXLCoder>.headerStart(of: data.prefix(100_000)) == nil)
+    }
+    #endif
+
     @Test("The frames of an animation come one by one, in any order", .capability("ISO-04"))
     func frames() throws {
         for sample in try Self.samples() where sample.hint == nil {
