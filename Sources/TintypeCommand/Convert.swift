@@ -7,7 +7,7 @@ internal import Tintype
 struct ConvertCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "convert",
-        abstract: "Convert an image to another format or size, and change it.",
+        abstract: "Convert images to another format or size, and change them.",
         discussion: """
             The extension of OUT selects the format, unless --format does. The orientation is applied. Colors are converted \
             to sRGB and metadata are removed unless options keep them. Animations stay animations if the format supports \
@@ -21,9 +21,19 @@ struct ConvertCommand: AsyncParsableCommand {
     var input: String
 
     @Argument(
-        help: ArgumentHelp("The file to write; - is standard output, and needs --format.", valueName: "out"),
+        help: ArgumentHelp(
+            """
+            The file to write; - is standard output, and needs --format. With --output-folder, further images to read.
+            """, valueName: "out"),
         completion: .file())
-    var output: String
+    var others: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Convert all images that are given, into this directory, which is created if it doesn't exist.",
+            valueName: "dir"),
+        completion: .directory)
+    var outputFolder: String?
 
     @Option(help: ArgumentHelp("The format, whatever the extension: jpeg, png, webp, …", valueName: "format"))
     var format: String?
@@ -67,79 +77,80 @@ struct ConvertCommand: AsyncParsableCommand {
     @OptionGroup(title: "Transforming, in the order given")
     var transforms: TransformArguments
 
-    func validate() throws { _ = try outputFormat }
+    func validate() throws { _ = try conversions }
 
-    private var outputFormat: ImageFormat {
+    private var conversions: [Conversion] {
         get throws {
-            if let format { return try OutputFormat.named(format) }
-            guard output != "-" else { throw ValidationError("Standard output needs --format, such as --format png.") }
-            return try OutputFormat.ofFile(output)
+            let format = try format.map(OutputFormat.named)
+            if let outputFolder { return try Conversion.list([input] + others, into: outputFolder, as: format) }
+            guard let output = others.first else { throw ValidationError("Missing expected argument '<out>'") }
+            guard others.count == 1 else { throw ValidationError("More than one image needs --output-folder.") }
+            guard format != nil || output != "-" else {
+                throw ValidationError("Standard output needs --format, such as --format png.")
+            }
+            return [Conversion(input: input, output: output, format: try format ?? OutputFormat.ofFile(output))]
         }
     }
 
     func run() async throws {
-        try await Interruption.handled { try run(Console.standard) }
+        try await Interruption.handled {
+            if let outputFolder {
+                try await run(into: outputFolder, Console.standard)
+            } else {
+                try run(Console.standard)
+            }
+        }
     }
 
+    /// Converts a single image.
     func run(_ console: Console) throws {
         do {
-            let format = try outputFormat
-            let image = try decoded(console)
-            if image.isAnimated, !firstFrame, !OutputFormat.storesFrames(format) {
-                console.warning(
-                    "\(output): \(format) can't be animated; only the first of \(image.animation?.frameCount ?? 1) frames is written"
-                )
+            let converter = try converter(console)
+            for conversion in try conversions {
+                if let written = try converter.convert(conversion) { console.note(written.line) }
             }
-            let data = try encoded(image, as: format)
-            guard !Task.isCancelled else { return }
-            try OutputFile.replace(output, with: data)
-            console.note("\(output): \(format) \(image.size), \(ByteCount(data.count))")
         } catch {
             console.error(error)
             throw ExitCode(1)
         }
     }
 
-    private func decoded(_ console: Console) throws(ImageError) -> Image {
-        var options = DecodeOptions()
-        options.keepsColorSpace = keepColor
-        options.decodeToHDR = keepDepth
-        options.firstFrameOnly = firstFrame
-        options.formatHint = ImageFormat.hint(fileName: input)
-        options.page = page.index ?? 0
-        let coders = isolation.coders
-        let transformer = try transforms.steps().applied(to: &options, coders: coders)
-        do throws(ImageError) {
-            let data = try InputFile.contents(of: input)
-            let context = ProcessingContext(isCancelled: { Task.isCancelled })
-            let image = try frames.applied(
-                to: coders.decode(data, options: options, context: context))
-            if page.page == nil, image.format == .pdf || image.format == .tiff,
-                let pages = try? coders.info(of: data).pageCount, pages > 1
-            {
-                console.warning("\(input): only the first of \(pages) pages is written; --page chooses another")
-            }
-            return if let transformer { try image.transformed(transformer) } else { image }
+    /// Converts all images into a folder.
+    func run(into folder: String, _ console: Console) async throws {
+        let summary: FetchSummary
+        do {
+            let converter = try converter(console)
+            try OutputFile.makeDirectory(folder)
+            summary = await converter.convert(try conversions)
         } catch {
-            throw error.withSource(input)
+            console.error(error)
+            throw ExitCode(1)
         }
+        guard !Task.isCancelled else { return }
+        // The line of a single image needs no summary.
+        if summary.images + summary.failed > 1 { console.note(summary.line) }
+        if summary.failed > 0 { throw ExitCode(1) }
     }
 
-    private func encoded(_ image: Image, as format: ImageFormat) throws(ImageError) -> Data {
-        var options = EncodeOptions()
-        if let quality { options.quality = quality.fraction }
-        options.lossless = lossless
-        options.maximumBytes = maxBytes.map { .bytes($0.bytes) }
-        options.progressive = progressive
-        options.firstFrameOnly = firstFrame
-        options.keepsMetadata = keepMetadata
-        options.embedsThumbnail = embedThumbnail
-        options.encodeToHDR = keepDepth ? .gainMap : .none
-        do throws(ImageError) {
-            let context = ProcessingContext(isCancelled: { Task.isCancelled })
-            return try ImageCoders.default.encode(image, as: format, options: options, context: context)
-        } catch {
-            throw error.withSource(output)
-        }
+    func converter(_ console: Console) throws(ImageError) -> Converter {
+        var decoding = DecodeOptions()
+        decoding.keepsColorSpace = keepColor
+        decoding.decodeToHDR = keepDepth
+        decoding.firstFrameOnly = firstFrame
+        decoding.page = page.index ?? 0
+        let coders = isolation.coders
+        let transformer = try transforms.steps().applied(to: &decoding, coders: coders)
+        var encoding = EncodeOptions()
+        if let quality { encoding.quality = quality.fraction }
+        encoding.lossless = lossless
+        encoding.maximumBytes = maxBytes.map { .bytes($0.bytes) }
+        encoding.progressive = progressive
+        encoding.firstFrameOnly = firstFrame
+        encoding.keepsMetadata = keepMetadata
+        encoding.embedsThumbnail = embedThumbnail
+        encoding.encodeToHDR = keepDepth ? .gainMap : .none
+        return Converter(
+            console: console, coders: coders, decoding: decoding, encoding: encoding, frames: frames,
+            transformer: transformer, choosesPage: page.page != nil)
     }
 }

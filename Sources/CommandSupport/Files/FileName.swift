@@ -1,8 +1,10 @@
-/// The file name of a downloaded image: the last component of its URL, made safe.
+package import TintypeLoading
+
+/// The file name of an image. A download is named after the last component of its URL, made safe.
 ///
-/// The component is percent-decoded. The name has no separators and no control characters, is not hidden, not `..`, and not empty,
-/// can't be taken for an option, and is not longer than file systems allow. It has no characters that Windows reserves either, so
-/// that a folder of images can be copied anywhere.
+/// The component is percent-decoded. The name of a download has no separators and no control characters, is not hidden, not `..`,
+/// and not empty, can't be taken for an option, and is not longer than file systems allow. It has no characters that Windows
+/// reserves either, so that a folder of images can be copied anywhere.
 package struct FileName: Hashable, Sendable {
     /// The name without its extension.
     package var stem: String
@@ -35,6 +37,27 @@ package struct FileName: Hashable, Sendable {
         stem = Self.shortened(name)
         fileExtension = ""
         if stem.isEmpty { stem = "image" }
+    }
+
+    /// Creates the name of a file of the user's, which stays as it is.
+    package init(ofFile path: String) {
+        let name = path.unicodeScalars.split(separator: "/").last.map { String($0) } ?? ""
+        let dot = name.lastIndex(of: ".").flatMap { $0 == name.startIndex ? nil : $0 }
+        stem = String(name[..<(dot ?? name.endIndex)])
+        fileExtension = dot.map { String(name[name.index(after: $0)...]) } ?? ""
+    }
+
+    /// Gives the name an extension of a format, unless it has one.
+    ///
+    /// An unknown extension stays in the name: `v1.2` becomes `v1.2.png`.
+    /// - Returns: true if the name is another now.
+    @discardableResult
+    package mutating func adopt(_ format: ImageFormat) -> Bool {
+        let old = ImageFormat(fileExtension: fileExtension)
+        guard old != format else { return false }
+        if old == nil, !fileExtension.isEmpty { stem += ".\(fileExtension)" }
+        fileExtension = format.fileExtension
+        return true
     }
 
     /// Returns the complete name. With a number above 1 it is `photo-2.jpg`.

@@ -24,10 +24,12 @@ struct FrameArguments: ParsableArguments {
     }
 
     /// Returns an image with the frames that were asked for.
-    /// - Throws: ``ImageError/Code/transformFailed`` if the image doesn't have them.
-    func applied(to image: Image) throws(ImageError) -> Image {
+    /// - Throws: ``ImageError/Code/transformFailed`` if the image doesn't have them, or ``ImageError/Code/cancelled``.
+    func applied(
+        to image: Image, isCancelled: @escaping @Sendable () -> Bool
+    ) throws(ImageError) -> Image {
         guard frames != nil || reverse || speed != nil else { return image }
-        var chosen = try all(of: image)
+        var chosen = try all(of: image, isCancelled)
         if let range = frames?.range {
             guard range.upperBound <= chosen.count else {
                 throw ImageError(
@@ -66,13 +68,15 @@ struct FrameArguments: ParsableArguments {
         return result
     }
 
-    private func all(of image: Image) throws(ImageError) -> [ImageFrame] {
+    private func all(
+        of image: Image, _ isCancelled: @escaping @Sendable () -> Bool
+    ) throws(ImageError) -> [ImageFrame] {
         guard let animation = image.animation else { return [ImageFrame(pixels: image.pixels)] }
         try DecodeLimits().check(
             size: image.size, output: image.size, frameCount: animation.frameCount,
             bytesPerPixel: image.pixels.format.bytesPerPixel)
         var all: [ImageFrame] = []
-        try animation.forEachFrame { all.append($0) }
+        try animation.forEachFrame(isCancelled: isCancelled) { all.append($0) }
         return all
     }
 }

@@ -36,14 +36,7 @@ final class OutputFolder: Sendable {
     func save(_ data: Data, format: ImageFormat, as reservation: Reservation) throws(ImageError) -> String {
         var name = reservation.name
         var number = reservation.number
-        if ImageFormat(fileExtension: name.fileExtension) != format {
-            // An unknown extension stays in the name: "v1.2" becomes "v1.2.png".
-            if !name.fileExtension.isEmpty, ImageFormat(fileExtension: name.fileExtension) == nil {
-                name.stem += ".\(name.fileExtension)"
-            }
-            name.fileExtension = format.fileExtension
-            number = state.withLock { Self.next(name, &$0) }
-        }
+        if name.adopt(format) { number = state.withLock { Self.next(name, &$0) } }
         while true {
             let candidate = path == "." ? name.name(number: number) : "\(path)/\(name.name(number: number))"
             if state.withLock({ $0.used.insert(candidate).inserted }) {
