@@ -1,6 +1,5 @@
 internal import ArgumentParser
 internal import CommandSupport
-internal import FoundationEssentials
 internal import Tintype
 
 /// `tintype convert`
