@@ -70,15 +70,16 @@ tintype_png_status tintype_png_writer_start(
     png_set_compression_level(png, settings->compression_level);
     png_set_filter(png, PNG_FILTER_TYPE_BASE, settings->filters);
     png_set_IHDR(
-        png, writer->info, settings->width, settings->height, settings->bit_depth,
-        settings->has_alpha ? PNG_COLOR_TYPE_RGB_ALPHA : PNG_COLOR_TYPE_RGB,
+        png, writer->info, settings->width, settings->height, settings->bit_depth, settings->color_type,
         settings->interlaced ? PNG_INTERLACE_ADAM7 : PNG_INTERLACE_NONE,
         PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
     if (settings->is_srgb) png_set_sRGB(png, writer->info, PNG_sRGB_INTENT_PERCEPTUAL);
+    // libpng copies both.
+    if (settings->color_count > 0) {
+        png_set_PLTE(png, writer->info, (png_const_colorp)settings->palette, settings->color_count);
+    }
+    if (settings->alpha_count > 0) png_set_tRNS(png, writer->info, settings->alphas, settings->alpha_count, NULL);
     png_write_info(png, writer->info);
-    // The file stores the high byte first.
-    if (settings->bit_depth == 16 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) png_set_swap(png);
-    if (!settings->has_alpha) png_set_filler(png, 0, PNG_FILLER_AFTER);
     *passes = png_set_interlace_handling(png);
     return TINTYPE_PNG_OK;
 }

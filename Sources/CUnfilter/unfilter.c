@@ -45,27 +45,91 @@ static void undo_small(
     }
 }
 
-void cunfilter_pack(uint8_t *row, const void *rgba, long count, int is_deep, int has_alpha) {
-    const long samples = has_alpha ? 4 : 3;
-    if (!is_deep) {
-        const uint8_t *pixels = rgba;
-        if (has_alpha) {
-            memcpy(row, pixels, (size_t)count * 4);
-            return;
+// The compiler creates a separate loop for each constant number of samples. The last of an even number is alpha.
+static inline __attribute__((always_inline)) void pack(
+    uint8_t *restrict row, const void *rgba, long count, int is_deep, const int samples
+) {
+    for (long i = 0; i < count; i++) {
+        for (int j = 0; j < samples; j++) {
+            const long from = i * 4 + (samples % 2 == 0 && j == samples - 1 ? 3 : j), to = i * samples + j;
+            if (is_deep) {
+                const uint16_t sample = ((const uint16_t *)rgba)[from];
+                row[to * 2] = (uint8_t)(sample >> 8);
+                row[to * 2 + 1] = (uint8_t)sample;
+            } else {
+                row[to] = ((const uint8_t *)rgba)[from];
+            }
         }
-        for (long i = 0; i < count; i++) {
-            for (int j = 0; j < 3; j++) row[i * 3 + j] = pixels[i * 4 + j];
-        }
+    }
+}
+
+void cunfilter_pack(uint8_t *row, const void *rgba, long count, int is_deep, int samples) {
+    if (samples == 4 && !is_deep) {
+        memcpy(row, rgba, (size_t)count * 4);
         return;
     }
-    const uint16_t *pixels = rgba;
-    for (long i = 0; i < count; i++) {
-        for (long j = 0; j < samples; j++) {
-            const uint16_t sample = pixels[i * 4 + j];
-            row[(i * samples + j) * 2] = (uint8_t)(sample >> 8);
-            row[(i * samples + j) * 2 + 1] = (uint8_t)sample;
+    switch (samples) {
+        case 1: pack(row, rgba, count, is_deep, 1); return;
+        case 2: pack(row, rgba, count, is_deep, 2); return;
+        case 3: pack(row, rgba, count, is_deep, 3); return;
+        default: pack(row, rgba, count, is_deep, 4); return;
+    }
+}
+
+static inline uint32_t load_color(const void *rgba, long x, int has_alpha) {
+    uint8_t color[4];
+    uint32_t result;
+    memcpy(color, (const uint8_t *)rgba + x * 4, 4);
+    if (!has_alpha) color[3] = 255;
+    memcpy(&result, color, 4);
+    return result;
+}
+
+// The place of a color, or the free one where it belongs. Three quarters of the places are always free.
+static inline uint32_t place_of(const uint32_t *colors, const uint16_t *places, uint32_t color) {
+    // Knuth's multiplicative hash: the highest 10 bits.
+    uint32_t place = (color * 2654435761u) >> 22;
+    while (places[place] && colors[places[place] - 1] != color) place = (place + 1) % CUNFILTER_PLACES;
+    return place;
+}
+
+int cunfilter_find_colors(
+    uint32_t *colors, uint16_t *places, int count, int most, const void *rgba, long pixels, int has_alpha
+) {
+    for (long x = 0; x < pixels; x++) {
+        const uint32_t color = load_color(rgba, x, has_alpha);
+        if (x > 0 && color == load_color(rgba, x - 1, has_alpha)) continue;
+        const uint32_t place = place_of(colors, places, color);
+        if (places[place]) continue;
+        if (count == most) return -1;
+        colors[count++] = color;
+        places[place] = (uint16_t)count;
+    }
+    return count;
+}
+
+void cunfilter_pack_colors(
+    uint8_t *row, const void *rgba, long pixels, int has_alpha, const uint32_t *colors, const uint16_t *places,
+    const uint8_t *numbers, int bits
+) {
+    uint32_t last = 0;
+    unsigned number = 0, byte = 0;
+    int filled = 0;
+    for (long x = 0; x < pixels; x++) {
+        const uint32_t color = load_color(rgba, x, has_alpha);
+        if (x == 0 || color != last) {
+            const unsigned index = places[place_of(colors, places, color)];
+            number = index ? numbers[index - 1] : 0;
+            last = color;
+        }
+        byte = byte << bits | number;
+        filled += bits;
+        if (filled == 8) {
+            *row++ = (uint8_t)byte;
+            filled = 0;
         }
     }
+    if (filled > 0) *row = (uint8_t)(byte << (8 - filled));
 }
 
 #if defined(__x86_64__)

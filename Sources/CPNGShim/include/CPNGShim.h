@@ -85,10 +85,14 @@ typedef struct tintype_png_writer tintype_png_writer;
 typedef struct {
     uint32_t width;
     uint32_t height;
-    /// 8, or 16 for rows in native byte order.
+    /// The bits of a sample, and the color type, as the format numbers it. Rows are as in the file.
     int bit_depth;
-    /// 1 to write RGBA, 0 to write RGB. Rows are RGBA in both cases.
-    int has_alpha;
+    int color_type;
+    /// The palette, three bytes for each color, and the alpha of its first colors.
+    const uint8_t *palette;
+    const uint8_t *alphas;
+    int color_count;
+    int alpha_count;
     int interlaced;
     /// From 0 to 9.
     int compression_level;

@@ -33,7 +33,7 @@ typedef void cunfilter_undo_rows(
 /// - target: the filtered row, without the byte that specifies its filter
 /// - row, above: the unfiltered row, and the row above it; zeros above the first. `pixel_bytes` zeros are to the left of each
 /// - bytes: the number of bytes in the row
-/// - pixel_bytes: 3, 4, 6 or 8
+/// - pixel_bytes: 1, 2, 3, 4, 6 or 8; 1 for smaller pixels
 /// - filter: 0 to 4
 /// - returns: the sum of the filtered bytes, taken as signed numbers without their sign; it wraps around for rows of over 32 MB
 typedef uint32_t cunfilter_apply(
@@ -44,8 +44,33 @@ typedef uint32_t cunfilter_apply(
 /// - row: the result
 /// - rgba: `count` pixels
 /// - is_deep: 1 for 16 bits
-/// - has_alpha: 0 to leave alpha out
-void cunfilter_pack(uint8_t *row, const void *rgba, long count, int is_deep, int has_alpha);
+/// - samples: those of a pixel, from 1 to 4: gray, which is red; gray and alpha; red, green and blue; these and alpha
+void cunfilter_pack(uint8_t *row, const void *rgba, long count, int is_deep, int samples);
+
+/// The most colors of a palette, and the places in the table that finds them.
+#define CUNFILTER_COLORS 256
+#define CUNFILTER_PLACES 1024
+
+/// Adds the colors of RGBA with 8 bits to those of a picture.
+///
+/// - colors: CUNFILTER_COLORS colors as they are in memory, in the order in which they came
+/// - places: CUNFILTER_PLACES numbers, zeros at first: by a hash of the color, 1 more than its index
+/// - count: the colors so far
+/// - most: the most colors, up to CUNFILTER_COLORS
+/// - has_alpha: 0 to take all pixels for opaque
+/// - returns: the colors with these; -1 if there are more than the most
+int cunfilter_find_colors(
+    uint32_t *colors, uint16_t *places, int count, int most, const void *rgba, long pixels, int has_alpha);
+
+/// Converts RGBA with 8 bits to numbers of `bits` bits, the first in the highest bits of a byte. Bits behind the last are zero.
+///
+/// - row: the result
+/// - colors, places: the colors of the picture, all of which were found
+/// - numbers: the number for each index
+/// - bits: 1, 2, 4 or 8
+void cunfilter_pack_colors(
+    uint8_t *row, const void *rgba, long pixels, int has_alpha, const uint32_t *colors, const uint16_t *places,
+    const uint8_t *numbers, int bits);
 
 /// The kernels for a particular instruction set.
 typedef struct {

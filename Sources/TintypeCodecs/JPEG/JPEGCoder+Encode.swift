@@ -5,7 +5,8 @@ extension JPEGCoder {
     /// Encodes the image, or the first frame of an animation, as JPEG.
     ///
     /// Transparent pixels are blended with ``EncodeOptions/background``. The ICC profile of an image in another color space
-    /// than sRGB is embedded. ``JPEGEncodeOptions`` has more settings.
+    /// than sRGB is embedded. An image whose pixels are all gray is written in gray, if it is in sRGB and has no gain map.
+    /// ``JPEGEncodeOptions`` has more settings.
     /// - Parameters:
     ///   - image: the image.
     ///   - format: the format of the file.
@@ -23,10 +24,21 @@ extension JPEGCoder {
         let map =
             options.encodeToHDR == .gainMap
             ? try GainMapPicture(of: image.firstFrame, for: job.image, context: job.context) : nil
+        let isGray = map == nil && job.isGrayOnBackground
         return try job.fit { quality throws(ImageError) in
             if let map { return try JPEGGainMapWriter(map: map, job: job).write(quality: quality, segments: segments) }
             return try JPEGWriter().write(
-                job.image, quality: quality, options, profile: job.profile, segments: segments, context: job.context)
+                job.image, quality: quality, options, profile: job.profile, segments: segments, isGray: isGray,
+                context: job.context)
         }
+    }
+}
+
+extension EncodeJob {
+    /// True if all pixels are gray, also where the background shows. A gray file may not have a profile of RGB.
+    fileprivate var isGrayOnBackground: Bool {
+        let background = options.background.bytes
+        let hasColor = image.hasAlpha && (background[0] != background[1] || background[1] != background[2])
+        return profile == nil && !hasColor && image.pixels.isGray
     }
 }

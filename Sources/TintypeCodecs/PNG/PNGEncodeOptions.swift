@@ -4,7 +4,7 @@ public import TintypeImages
 public struct PNGEncodeOptions: FormatOptions {
     /// A method to make rows easier to compress (PNG, third edition, section 9).
     package enum Filter: String, Sendable, Hashable, CaseIterable {
-        /// The best of the five filters for each row; suitable for photographs.
+        /// The best of the five filters for each row, and none for the numbers of few colors; suitable for photographs.
         case adaptive
         /// No filter; often suitable for drawings with few colors, and the fastest.
         case none

@@ -8,18 +8,42 @@ struct PNGEncoder {
 
     func encode() throws(ImageError) -> Data {
         if job.isAnimated { return try animation() }
-        var file = try picture(job.image.pixels, PixelRect(size: job.image.size))
+        var file = try still()
         // Profile and metadata stand right behind the signature and the header of 25 bytes.
         let metadata = try metadata()
         if !metadata.isEmpty, file.count > 33 { file.insert(contentsOf: metadata, at: file.startIndex + 33) }
         return file
     }
 
-    private func picture(_ pixels: PixelBuffer, _ area: PixelRect) throws(ImageError) -> Data {
-        try PNGPicture(
-            pixels: pixels, area: area, hasAlpha: job.image.hasAlpha, isSRGB: job.profile == nil,
-            isInterlaced: job.options.progressive, compressionLevel: compressionLevel, filter: job.options.png.filter,
-            context: job.context
+    /// Writes gray pixels as gray, and few colors as a palette if that makes the file smaller.
+    private func still() throws(ImageError) -> Data {
+        let image = job.image
+        let area = PixelRect(size: image.size)
+        // A gray file may not have a profile of RGB (section 11.3.2.3).
+        let isGray = job.profile == nil && image.pixels.isGray
+        func components() throws(ImageError) -> Data {
+            let samples = PNGSamples(image.pixels.format, hasAlpha: image.hasAlpha, isGray: isGray)
+            return try picture(image.pixels, area, samples)
+        }
+        guard let samples = PNGSamples(fewColorsOf: image.pixels, hasAlpha: image.hasAlpha, isGray: isGray) else {
+            return try components()
+        }
+        let file = try picture(image.pixels, area, samples)
+        // A palette makes a large opaque picture smaller. It is long beside a small one, and the soft edges of an icon are many of
+        // its colors, but smooth alpha: four of five icons were smaller as RGBA.
+        guard image.hasAlpha || image.size.pixelCount <= 1 << 16 else { return file }
+        let other = try components()
+        return other.count <= file.count ? other : file
+    }
+
+    private func picture(
+        _ pixels: PixelBuffer, _ area: PixelRect, _ samples: PNGSamples
+    ) throws(ImageError) -> Data {
+        let filter = job.options.png.filter
+        return try PNGPicture(
+            pixels: pixels, area: area, samples: samples, isSRGB: job.profile == nil,
+            isInterlaced: job.options.progressive, compressionLevel: compressionLevel,
+            filter: samples.areNumbers && filter == .adaptive ? .none : filter, context: job.context
         ).file()
     }
 
@@ -53,7 +77,9 @@ struct PNGEncoder {
             defer { (index, previous) = (index + 1, frame.pixels) }
             let area =
                 previous.map { PixelRect(covering: frame.pixels, differingFrom: $0) } ?? PixelRect(size: image.size)
-            try Self.forEachChunk(of: try picture(frame.pixels, area)) { type, contents in
+            // Frames share a color type, which the first would have to choose before the others are decoded.
+            let samples = PNGSamples(frame.pixels.format, hasAlpha: image.hasAlpha)
+            try Self.forEachChunk(of: try picture(frame.pixels, area, samples)) { type, contents in
                 switch type {
                 case .ihdr where index == 0:
                     file.append(contentsOf: PNGChunks.signature)

@@ -7,7 +7,6 @@ internal import TintypeImages
 struct PNGPackedRows {
     private let picture: PNGPicture
     private let kernels: PNGKernels
-    private let bytesPerPixel: Int
     /// The bytes of a row, without the filter's byte.
     private let rowBytes: Int
     private let rows: ScratchBytes
@@ -24,15 +23,14 @@ struct PNGPackedRows {
     /// - Throws: ``ImageError/Code/outOfMemory``
     init?(_ picture: PNGPicture, kernels: PNGKernels = PNGKernels.available[0]) throws(ImageError) {
         let size = picture.area.size
-        bytesPerPixel = (picture.hasAlpha ? 4 : 3) * picture.pixels.format.bitsPerComponent / 8
-        rowBytes = size.width * bytesPerPixel
+        rowBytes = picture.samples.rowBytes(size.width)
         let count = (rowBytes + 1) * size.height
         guard !picture.isInterlaced, count <= Self.mostBytes(picture.compressionLevel) else { return nil }
         let pool = picture.context.pool
         // Lines are cleared: what is above the first row, and to the left of all rows, is taken for zeros.
         guard let rows = ScratchBytes(count, cleared: false, pool: pool),
             let lines = ScratchBytes(3 * (Self.margin + rowBytes), pool: pool)
-        else { throw Self.outOfMemory }
+        else { throw PNGWriter.outOfMemory }
         self.picture = picture
         self.kernels = kernels
         self.rows = rows
@@ -45,13 +43,11 @@ struct PNGPackedRows {
         try picture.context.checkCancellation()
         // The most effort is libdeflate's 12. Its 9 makes larger files than zlib's.
         let level = picture.compressionLevel == 9 ? 12 : picture.compressionLevel
-        guard let compressor = libdeflate_alloc_compressor(Int32(level)) else {
-            throw Self.outOfMemory
-        }
+        guard let compressor = libdeflate_alloc_compressor(Int32(level)) else { throw PNGWriter.outOfMemory }
         defer { libdeflate_free_compressor(compressor) }
         let room = libdeflate_zlib_compress_bound(compressor, rows.count)
         guard let stream = ScratchBytes(room, cleared: false, pool: picture.context.pool) else {
-            throw Self.outOfMemory
+            throw PNGWriter.outOfMemory
         }
         return try withExtendedLifetime(stream) { () throws(ImageError) -> Data in
             let count = libdeflate_zlib_compress(compressor, rows.base, rows.count, stream.base, room)
@@ -64,16 +60,17 @@ struct PNGPackedRows {
     }
 
     private func file(_ stream: UnsafeRawBufferPointer) -> Data {
-        let size = picture.area.size
-        let depth = UInt8(clamping: picture.pixels.format.bitsPerComponent)
+        let (size, samples) = (picture.area.size, picture.samples)
         var file = Data(PNGChunks.signature)
-        file.reserveCapacity(stream.count + 128)
+        file.reserveCapacity(stream.count + 128 + samples.palette.count + samples.alphas.count)
         PNGChunk.append(
             .ihdr,
             PNGChunk.bigEndian(size.width) + PNGChunk.bigEndian(size.height)
-                + [depth, picture.hasAlpha ? 6 : 2, 0, 0, 0], to: &file)
+                + [UInt8(samples.bitDepth), samples.colorType, 0, 0, 0], to: &file)
         // Perceptual, as libpng writes it.
         if picture.isSRGB { PNGChunk.append(.srgb, [0] as [UInt8], to: &file) }
+        if !samples.palette.isEmpty { PNGChunk.append(.plte, samples.palette, to: &file) }
+        if !samples.alphas.isEmpty { PNGChunk.append(.trns, samples.alphas, to: &file) }
         PNGChunk.append(.idat, stream, to: &file)
         PNGChunk.append(.iend, [UInt8](), to: &file)
         return file
@@ -87,14 +84,14 @@ struct PNGPackedRows {
         }
         let filters = picture.filter.numbers
         let trial = line(2)
-        let isDeep: Int32 = picture.pixels.format.bitsPerComponent == 16 ? 1 : 0
+        let step = Int32(picture.samples.filterStep)
         var target = rows.base.assumingMemoryBound(to: UInt8.self)
         var (row, above) = (line(0), line(1))
         try picture.forEachRow { (pixels) throws(ImageError) -> Void in
-            cunfilter_pack(row, pixels, picture.area.size.width, isDeep, picture.hasAlpha ? 1 : 0)
+            picture.samples.pack(pixels, to: row, width: picture.area.size.width)
             var least: UInt32?
             for filter in filters {
-                let sum = kernels.apply(trial, row, above, rowBytes, Int32(bytesPerPixel), Int32(filter))
+                let sum = kernels.apply(trial, row, above, rowBytes, step, Int32(filter))
                 if let least, sum >= least { continue }
                 least = sum
                 target.pointee = filter
@@ -103,10 +100,6 @@ struct PNGPackedRows {
             target += rowBytes + 1
             (row, above) = (above, row)
         }
-    }
-
-    private static var outOfMemory: ImageError {
-        ImageError(.outOfMemory, stage: .encode, reason: "there isn't enough memory for a PNG encoder")
     }
 }
 

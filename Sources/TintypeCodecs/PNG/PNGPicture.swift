@@ -1,12 +1,11 @@
 internal import FoundationEssentials
 internal import TintypeImages
 
-/// A picture to be written as PNG: the pixels of a rectangle, of 8 or 16 bits.
+/// A picture to be written as PNG: the pixels of a rectangle, of 8 or 16 bits, and their samples.
 struct PNGPicture {
     let pixels: PixelBuffer
     let area: PixelRect
-    /// False to leave alpha out.
-    let hasAlpha: Bool
+    let samples: PNGSamples
     /// True to mark the colors as sRGB.
     let isSRGB: Bool
     let isInterlaced: Bool
@@ -21,11 +20,11 @@ struct PNGPicture {
         return try PNGWriter().write(self)
     }
 
-    /// Calls a function with each row: RGBA in native byte order, not premultiplied.
+    /// Calls a function with each row: RGBA in native byte order, premultiplied only where samples are numbers of colors.
     func forEachRow(_ body: (UnsafeRawPointer) throws(ImageError) -> Void) throws(ImageError) {
         let width = area.size.width
         let row = PixelSize(width: width, height: 1)
-        let straight = hasAlpha ? try MutablePixelBuffer(size: row, format: pixels.format) : nil
+        let straight = samples.haveAlpha ? try MutablePixelBuffer(size: row, format: pixels.format) : nil
         let bytesPerPixel = pixels.format.bytesPerPixel
         let straightRow = straight?.row(0)
         for line in 0..<area.size.height {
