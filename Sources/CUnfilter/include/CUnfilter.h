@@ -44,21 +44,21 @@ typedef uint32_t cunfilter_apply(
 /// - row: the result
 /// - rgba: `count` pixels
 /// - is_deep: 1 for 16 bits
-/// - samples: those of a pixel, from 1 to 4: gray, which is red; gray and alpha; red, green and blue; these and alpha
+/// - samples: how many a pixel gets: 1 for gray, which is its red; 2 for gray and alpha; 3 for red, green and blue; 4 with alpha
 void cunfilter_pack(uint8_t *row, const void *rgba, long count, int is_deep, int samples);
 
 /// The most colors of a palette, and the places in the table that finds them.
 #define CUNFILTER_COLORS 256
 #define CUNFILTER_PLACES 1024
 
-/// Adds the colors of RGBA with 8 bits to those of a picture.
+/// Finds the colors of RGBA with 8 bits that a picture hasn't had so far.
 ///
 /// - colors: CUNFILTER_COLORS colors as they are in memory, in the order in which they came
 /// - places: CUNFILTER_PLACES numbers, zeros at first: by a hash of the color, 1 more than its index
-/// - count: the colors so far
+/// - count: the number of colors so far
 /// - most: the most colors, up to CUNFILTER_COLORS
 /// - has_alpha: 0 to take all pixels for opaque
-/// - returns: the colors with these; -1 if there are more than the most
+/// - returns: the number of all colors; -1 if it is over the most
 int cunfilter_find_colors(
     uint32_t *colors, uint16_t *places, int count, int most, const void *rgba, long pixels, int has_alpha);
 

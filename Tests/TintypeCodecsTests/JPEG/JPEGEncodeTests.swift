@@ -47,6 +47,49 @@ struct JPEGEncodeTests {
         }
     }
 
+    /// The components of the first frame.
+    private func components(_ file: Data) throws -> UInt8 {
+        let frame = try #require(file.firstRange(of: [0xFF, 0xC0, 0]) ?? file.firstRange(of: [0xFF, 0xC2, 0]))
+        return file[frame.lowerBound + 9]
+    }
+
+    @Test(
+        "Gray pixels are written in gray, and decoded as those of a file in color", .capability("COD-50"),
+        arguments: [false, true])
+    func gray(isProgressive: Bool) throws {
+        let source = try RasterSamples.image(61, 47) { x, y in SIMD4(SIMD3(repeating: UInt8(x * 3 + y)), 255) }
+        let options = EncodeOptions(quality: 0.9, progressive: isProgressive)
+        let file = try coder.encode(source, as: .jpeg, options: options)
+        #expect(try components(file) == 1)
+        let decoded = try coder.decode(file, options: DecodeOptions(), context: context)
+        #expect(RasterSamples.psnr(source.pixels, decoded.pixels) > 38)
+        let color = try #require(try JPEGWriter().write(source, quality: 90, options))
+        #expect(try components(color) == 3 && file.count < color.count)
+        #expect(try coder.decode(color, options: DecodeOptions(), context: context).pixels == decoded.pixels)
+    }
+
+    @Test(
+        "A file is in color for one colored pixel, a colored background, a profile, and a gain map",
+        .capability("COD-50"))
+    func noGray() throws {
+        func gray(_ x: Int, _ y: Int) -> SIMD4<UInt8> { SIMD4(SIMD3(repeating: UInt8(x * 3 + y)), 255) }
+        func components(_ image: Image, _ options: EncodeOptions = EncodeOptions()) throws -> UInt8 {
+            try self.components(coder.encode(image, as: .jpeg, options: options))
+        }
+        let spot = try RasterSamples.image(40, 30) { x, y in x == 39 && y == 29 ? [90, 90, 91, 255] : gray(x, y) }
+        #expect(try components(spot) == 3)
+        let veil = try RasterSamples.image(40, 30, hasAlpha: true) { x, _ in x < 20 ? clear : [50, 50, 50, 99] }
+        #expect(try components(veil) == 1)
+        #expect(try components(veil, EncodeOptions(background: PixelColor(red: 1, green: 0, blue: 0))) == 3)
+        let profile = try ProfileSamples.wide()
+        let wide = try RasterSamples.image(40, 30, gray).with {
+            $0.colorSpace = ColorSpace(name: "wide", profile: profile)
+        }
+        #expect(try components(wide) == 3)
+        let bright = try DeepSamples.ramp(40, 30)
+        #expect(try components(bright, EncodeOptions(encodeToHDR: .gainMap)) == 3)
+    }
+
     @Test("Transparent pixels are laid on the background", .capability("COD-23"))
     func background() throws {
         let source = try RasterSamples.image(16, 16, hasAlpha: true) { _, _ in SIMD4(64, 0, 0, 128) }

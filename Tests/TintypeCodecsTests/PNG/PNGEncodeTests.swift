@@ -62,21 +62,42 @@ struct PNGEncodeTests {
         options.decodeToHDR = true
         let translucent = try RasterSamples.translucentNoise(47, 23, seed: 5)
         let deep = try translucent.converted(to: .rgba16)
-        for (pixels, hasAlpha, level) in [
-            (translucent, true, 6), (translucent, true, 0), (deep, true, 9), (deep, false, 1),
-            (try RasterSamples.gradient(47, 23).pixels, false, 6),
+        let palette = try RasterSamples.pixels(47, 23) { x, y in
+            [translucent[0, 0], translucent[1, 0], clear, red, white][(x * 3 + y * y) % 5]
+        }
+        let gray = try RasterSamples.pixels(47, 23) { x, y in SIMD4(SIMD3(repeating: UInt8(x * 5 ^ y * 7)), 255) }
+        let bits = try RasterSamples.pixels(47, 23) { x, y in (x * 3 + y * y) % 5 < 2 ? white : [0, 0, 0, 255] }
+        let deepGray = try gray.converted(to: .rgba16)
+        for (pixels, samples, level) in [
+            (translucent, PNGSamples(.rgba8, hasAlpha: true), 6), (translucent, PNGSamples(.rgba8, hasAlpha: true), 0),
+            (deep, PNGSamples(.rgba16, hasAlpha: true), 9), (deep, PNGSamples(.rgba16, hasAlpha: false), 1),
+            (try RasterSamples.gradient(47, 23).pixels, PNGSamples(.rgba8, hasAlpha: false), 6),
+            (gray, PNGSamples(.rgba8, hasAlpha: false, isGray: true), 6),
+            (gray, PNGSamples(.rgba8, hasAlpha: true, isGray: true), 6),
+            (deepGray, PNGSamples(.rgba16, hasAlpha: false, isGray: true), 6),
+            (deepGray, PNGSamples(.rgba16, hasAlpha: true, isGray: true), 6),
+            (palette, try #require(PNGSamples(fewColorsOf: palette, hasAlpha: true, isGray: false)), 6),
+            (bits, try #require(PNGSamples(fewColorsOf: bits, hasAlpha: false, isGray: true)), 6),
         ] {
             // A part, as of a frame of an animation.
             let picture = PNGPicture(
-                pixels: pixels, area: .init(x: 3, y: 2, size: PixelSize(width: 41, height: 19)), hasAlpha: hasAlpha,
+                pixels: pixels, area: .init(x: 3, y: 2, size: PixelSize(width: 41, height: 19)), samples: samples,
                 isSRGB: true, isInterlaced: false, compressionLevel: level, filter: filter, context: ProcessingContext()
             )
             let reference = try coder.decode(
                 PNGWriter().write(picture), options: options, context: ProcessingContext())
+            for y in [0, 18] where samples.bitDepth <= 8 {
+                #expect(
+                    (0..<41).allSatisfy { x in
+                        let pixel = pixels[x + 3, y + 2]
+                        let opaque = SIMD4(pixel.x, pixel.y, pixel.z, 255)
+                        return reference.pixels[x, y] == (reference.hasAlpha ? pixel : opaque)
+                    })
+            }
             for kernels in PNGKernels.available {
                 let rows = try #require(try PNGPackedRows(picture, kernels: kernels))
                 let image = try coder.decode(rows.file(), options: options, context: ProcessingContext())
-                #expect(image.pixels == reference.pixels && image.hasAlpha == hasAlpha)
+                #expect(image.pixels == reference.pixels && image.hasAlpha == reference.hasAlpha)
             }
         }
     }
@@ -91,8 +112,8 @@ struct PNGEncodeTests {
             try PNGPackedRows(
                 PNGPicture(
                     pixels: pixels, area: PixelRect(x: 0, y: 0, size: PixelSize(width: 4_096, height: height)),
-                    hasAlpha: false, isSRGB: true, isInterlaced: false, compressionLevel: level, filter: .adaptive,
-                    context: ProcessingContext()))
+                    samples: PNGSamples(.rgba8, hasAlpha: false), isSRGB: true, isInterlaced: false,
+                    compressionLevel: level, filter: .adaptive, context: ProcessingContext()))
         }
         #expect(try rows(most) != nil)
         #expect(try rows(most + 1) == nil)
