@@ -28,11 +28,14 @@ struct PNGSamplesTests {
     }
 
     private func grays(_ levels: some Sequence<Int>) -> [SIMD4<UInt8>] {
-        levels.map { SIMD4(SIMD3(repeating: UInt8($0)), 255) }
+        levels.map { level -> SIMD4<UInt8> in SIMD4<UInt8>(SIMD3<UInt8>(repeating: UInt8(level)), 255) }
     }
 
     private func colors(_ count: Int) -> [SIMD4<UInt8>] {
-        (0..<count).map { SIMD4(UInt8($0 / 2), UInt8(255 - $0 / 3), UInt8($0 % 2), 255) }
+        (0..<count).map { index -> SIMD4<UInt8> in
+            let (red, green, blue) = (UInt8(index / 2), UInt8(255 - index / 3), UInt8(index % 2))
+            return SIMD4<UInt8>(red, green, blue, 255)
+        }
     }
 
     @Test(
