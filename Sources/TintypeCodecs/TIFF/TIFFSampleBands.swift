@@ -91,7 +91,7 @@ final class TIFFSampleBands {
     /// - Returns: `false` if it can't be read.
     func read(top: Int, count: Int) -> Bool {
         // Some writers fill up the last strip: if its data is longer, libdeflate leaves the end of the rows unwritten.
-        if readsScanlines, count < rows || rows == 1 {
+        if readsScanlines, count < file.storedRowsPerBand || rows == 1 {
             return (0..<count).allSatisfy {
                 TIFFReadScanline(file.handle, band.base + $0 * rowBytes, UInt32(top + $0), 0) == 1
             }

@@ -101,6 +101,10 @@ struct TIFFSampleTests {
         }
         #expect(grays(try coder.decode(data(shortening: nil)).pixels) == Array(values.prefix(40 * 30)))
         for strip in [1, 3] { expectCode(.corruptImage) { try coder.decode(data(shortening: strip)) } }
+        // The last strip is the only one.
+        file.rowsPerStrip = 32
+        let single = file.data(parts: [[UInt8](try #require(ZlibStream.pack(Data(values))))], samples: 1)
+        #expect(grays(try coder.decode(single).pixels) == Array(values.prefix(40 * 30)))
     }
 
     @Test("A file that is cut says so, wherever its directory is", arguments: [false, true])
