@@ -13,7 +13,7 @@ struct ConvertCommand: AsyncParsableCommand {
             them. OUT appears when it is complete. Transparent pixels become white in JPEG, unless --background gives \
             another color. An existing file is replaced by one with its permissions, and a symbolic link stays a link.
 
-            Exit status: 0 if the file was written, 1 if not, 64 for wrong usage, 130 after Ctrl-C.
+            Exit status: 0 if all files were written, 1 if not, 64 for wrong usage, 130 after Ctrl-C.
             """)
 
     @Argument(help: ArgumentHelp("The image to read; - is standard input.", valueName: "in"), completion: .file())

@@ -98,6 +98,15 @@ struct ConvertListTests {
         #expect(refusal(["convert"] + arguments) == 64)
     }
 
+    @Test("Two links to a file are the same file")
+    func links() async throws {
+        let inputs = try [file("out/a.png", picture(), .png), folder.path + "/out/b.png"]
+        #expect(symlink("a.png", inputs[1]) == 0)
+        let old = try Data(contentsOf: URL(fileURLWithPath: inputs[0]))
+        #expect(throws: (any Error).self) { try convert(inputs + ["--rotate", "90"]) }
+        #expect(try Data(contentsOf: URL(fileURLWithPath: inputs[0])) == old)
+    }
+
     @Test("Names that differ only in the form of a letter are two files")
     func forms() throws {
         #expect(try Conversion.list(["x/\u{E9}.png", "x/e\u{301}.png"], into: "out", as: nil).count == 2)

@@ -34,6 +34,13 @@ package enum OutputFile {
         }
     }
 
+    /// The absolute path, without links, of a file that exists; `nil` if it doesn't.
+    package static func existing(_ path: String) -> String? {
+        guard let resolved = realpath(path, nil) else { return nil }
+        defer { free(resolved) }
+        return String(cString: resolved)
+    }
+
     /// Writes `data` to `path` unless something is there.
     /// - Returns: false if the name is taken. Nothing has changed then.
     /// - Throws: ``ImageError/Code/fileWriteFailed``.

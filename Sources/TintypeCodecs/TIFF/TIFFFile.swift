@@ -12,8 +12,6 @@ final class TIFFFile {
     let profile: Data?
     /// Rows that lie together in the file: the rows of a strip or of a row of tiles.
     let rowsPerBand: Int
-    /// The same as the file has it. The only strip of a low picture may be filled up to more rows than the picture has.
-    let storedRowsPerBand: Int
     /// The samples of the page; `nil` if libtiff converts them itself.
     let layout: TIFFLayout?
     private let memory: TIFFMemory
@@ -60,8 +58,6 @@ final class TIFFFile {
             TIFFIsTiled(handle) != 0
             ? Self.long(handle, TIFFTAG_TILELENGTH) : Self.long(handle, TIFFTAG_ROWSPERSTRIP)
         rowsPerBand = rows == 0 ? max(1, size.height) : max(1, min(Int(rows), size.height))
-        // The largest number means a single strip of any height.
-        storedRowsPerBand = rows == .max ? rowsPerBand : max(rowsPerBand, Int(rows))
         profile = Self.bytes(handle, TIFFTAG_ICCPROFILE)
         var info = ImageInfo(
             format: .tiff, size: size,

@@ -4,9 +4,8 @@ internal import TintypeImages
 
 /// Reads a page's samples in bands of rows.
 final class TIFFSampleBands {
-    /// The number of rows that are read at once: a single row of most strips whose samples lie together, which libtiff unpacks row by row.
+    /// The number of rows that are read at once: a single row of strips whose samples lie together, which libtiff unpacks row by row.
     let rows: Int
-    private let readsScanlines: Bool
     private let file: TIFFFile
     private let layout: TIFFLayout
     private let rowBytes: Int
@@ -22,8 +21,7 @@ final class TIFFSampleBands {
     static func memory(
         _ file: TIFFFile, _ layout: TIFFLayout, limits: DecodeLimits
     ) throws(ImageError) -> (band: Int, tile: Int) {
-        let (plane, isTooLarge) = layout.rowBytes(layout.width).multipliedReportingOverflow(
-            by: rows(file, layout, limits))
+        let (plane, isTooLarge) = layout.rowBytes(layout.width).multipliedReportingOverflow(by: rows(file, layout))
         let (band, overflow) = plane.multipliedReportingOverflow(by: layout.planes.count)
         let tile = layout.tileWidth == nil ? 0 : Int(TIFFTileSize(file.handle))
         guard !isTooLarge, !overflow, band <= limits.maximumBytes.bytes else {
@@ -33,7 +31,7 @@ final class TIFFSampleBands {
         }
         guard
             layout.tileWidth != nil || layout.isPlanar || isWholeOnly(file)
-                || Int(TIFFScanlineSize(file.handle)) <= layout.rowBytes(layout.width)
+                || Int(TIFFScanlineSize(file.handle)) <= band
         else {
             throw .corrupt("the rows of the TIFF file are longer than its samples")
         }
@@ -43,20 +41,8 @@ final class TIFFSampleBands {
         return (band, tile)
     }
 
-    private static func rows(_ file: TIFFFile, _ layout: TIFFLayout, _ limits: DecodeLimits) -> Int {
-        layout.tileWidth == nil && !layout.isPlanar && !isWholeOnly(file) && !isFasterWhole(file, layout, limits)
-            ? 1 : file.rowsPerBand
-    }
-
-    /// The largest strip that is unpacked at once only because that is faster.
-    private static let mostUnpacked = 16 << 20
-
-    /// True if libtiff unpacks a whole strip with libdeflate, and single rows with zlib.
-    private static func isFasterWhole(_ file: TIFFFile, _ layout: TIFFLayout, _ limits: DecodeLimits) -> Bool {
-        let compression = Int32(TIFFFile.short(file.handle, TIFFTAG_COMPRESSION))
-        guard [COMPRESSION_ADOBE_DEFLATE, COMPRESSION_DEFLATE].contains(compression) else { return false }
-        let (bytes, overflow) = layout.rowBytes(layout.width).multipliedReportingOverflow(by: file.rowsPerBand)
-        return !overflow && bytes <= min(mostUnpacked, limits.maximumBytes.bytes)
+    private static func rows(_ file: TIFFFile, _ layout: TIFFLayout) -> Int {
+        layout.tileWidth == nil && !layout.isPlanar && !isWholeOnly(file) ? 1 : file.rowsPerBand
     }
 
     /// True if libtiff can't unpack a strip row by row: its decoder for JBIG fails if it isn't asked for all of it, and that for PackBits loses what
@@ -79,8 +65,7 @@ final class TIFFSampleBands {
         }
         self.file = file
         self.layout = layout
-        rows = Self.rows(file, layout, context.limits)
-        readsScanlines = layout.tileWidth == nil && !layout.isPlanar && !Self.isWholeOnly(file)
+        rows = Self.rows(file, layout)
         rowBytes = layout.rowBytes(layout.width)
         self.band = band
         self.tile = tile
@@ -90,11 +75,8 @@ final class TIFFSampleBands {
     ///
     /// - Returns: `false` if it can't be read.
     func read(top: Int, count: Int) -> Bool {
-        // Some writers fill up the last strip: if its data is longer, libdeflate leaves the end of the rows unwritten.
-        if readsScanlines, count < file.storedRowsPerBand || rows == 1 {
-            return (0..<count).allSatisfy {
-                TIFFReadScanline(file.handle, band.base + $0 * rowBytes, UInt32(top + $0), 0) == 1
-            }
+        guard layout.isPlanar || layout.tileWidth != nil || Self.isWholeOnly(file) else {
+            return TIFFReadScanline(file.handle, band.base, UInt32(top), 0) == 1
         }
         for (index, plane) in layout.planes.enumerated() {
             let target = band.base + index * rowBytes * rows

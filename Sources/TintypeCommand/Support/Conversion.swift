@@ -30,7 +30,9 @@ struct Conversion: Sendable, Equatable {
             var name = CommandSupport.FileName(ofFile: input)
             name.adopt(format)
             let output = prefix + name.name()
-            if let other = sources.updateValue(input, forKey: Array(output.utf8)) {
+            // Two names may be links to the same file.
+            let target = OutputFile.existing(output) ?? output
+            if let other = sources.updateValue(input, forKey: Array(target.utf8)) {
                 throw ValidationError("“\(other)” and “\(input)” would both be written to “\(output)”.")
             }
             return Conversion(input: input, output: output, format: format)

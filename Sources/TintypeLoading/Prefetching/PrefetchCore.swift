@@ -168,7 +168,10 @@ final class PrefetchCore: Sendable {
                 .truncatedImage, stage: .decode, source: request.url.shortDescription,
                 reason: "only a part of the image could be decoded, which isn't kept")
         }
-        return result.source == .memory ? .skipped : .loaded
+        guard result.source != .memory else { return .skipped }
+        let (prepared, environment) = manager.prepared(request)
+        try environment.checkMayStore(result.image.response, for: prepared)
+        return .loaded
     }
 
     private func loadData(_ request: ImageRequest) async throws(ImageError) -> PrefetchOutcome {
@@ -183,11 +186,7 @@ final class PrefetchCore: Sendable {
         prepared.cache.waitsForStore = true
         let image = try await ImageManager.data(prepared, environment)
         if let error = image.storeError { throw error }
-        guard environment.mayStore(image.response, for: prepared) else {
-            throw ImageError(
-                .notCached, stage: .cache, source: request.url.shortDescription,
-                reason: "the source forbids that a cache stores the image")
-        }
+        try environment.checkMayStore(image.response, for: prepared)
         // Local files are as fast to read as copies of them, which the disk doesn't get.
         return image.source == .disk || environment.loaders.isLocal(prepared.url) ? .skipped : .loaded
     }
@@ -281,5 +280,14 @@ final class PrefetchCore: Sendable {
             if state.pressureReports == report { state.isUnderPressure = false }
         }
         beginLoads()
+    }
+}
+
+extension LoadEnvironment {
+    fileprivate func checkMayStore(_ response: StoredResponse?, for request: ImageRequest) throws(ImageError) {
+        guard !mayStore(response, for: request) else { return }
+        throw ImageError(
+            .notCached, stage: .cache, source: request.url.shortDescription,
+            reason: "the source forbids that a cache stores the image")
     }
 }

@@ -64,8 +64,6 @@ struct FetchKey: Hashable, Sendable {
     var download: DownloadKey
     var policy: CachePolicy
     var queriesDisk: Bool
-    /// True if the bytes are written without a look at what they overwrite.
-    var overwritesOriginal = false
     /// True if bytes that were asked for before the load started are too old.
     var isReload: Bool
     var retriesFailed: Bool

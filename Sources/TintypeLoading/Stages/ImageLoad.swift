@@ -26,13 +26,12 @@ final class ImageLoad: Sendable {
         self.trace = trace
         self.environment = environment
         let policy = request.cachePolicy
-        let (queriesVariants, queriesDisk) = (environment.queriesVariants(request), environment.queriesDisk(request))
+        let queriesVariants = environment.queriesVariants(request)
         let isReload = transformed?.key.fetch.isReload ?? request.isReload
         queriesMemory = request.cache.query.contains(.memory) && policy != .reload
         let fetch = FetchKey(
             original: key.original, download: DownloadKey(request, environment), policy: policy,
-            queriesDisk: queriesDisk, overwritesOriginal: environment.storesOriginal(request) && !queriesDisk,
-            isReload: isReload, retriesFailed: request.retriesFailed,
+            queriesDisk: environment.queriesDisk(request), isReload: isReload, retriesFailed: request.retriesFailed,
             removals: removals ?? transformed?.key.fetch.removals ?? environment.removals(ofSource: key.source))
         self.key = ImageLoadKey(
             image: key, fetch: fetch, allowsPartialImage: request.decode.allowsPartialImage,

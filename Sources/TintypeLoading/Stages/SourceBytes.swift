@@ -8,6 +8,8 @@ final class SourceBytes: Sendable {
     let number: Int?
     /// True for bytes from the disk that the source said are still current.
     let isNotModified: Bool
+    /// True if the disk had others, which it keeps until these are known to be an image.
+    let replacesCached: Bool
     /// True if ``entry`` is the thumbnail or transformed image, not the source itself.
     let isVariant: Bool
     let diskTime: StageTime
@@ -24,8 +26,6 @@ final class SourceBytes: Sendable {
     private struct State {
         /// The removals when the bytes were asked for, or when they replaced others; `nil` for a variant.
         var removals: SourceRemovals?
-        /// The bytes that the caches have in place of these, until these are known to be an image.
-        var outdated: SourceBytes?
         var write: Promise<ImageError?>?
         var replacement: Promise<Void>?
         /// True from the end of the fetch until the first decode.
@@ -45,12 +45,13 @@ final class SourceBytes: Sendable {
     init(
         _ entry: DiskCacheEntry, source: ImageOrigin, number: Int? = nil, isNotModified: Bool = false,
         isVariant: Bool = false, diskTime: StageTime = .zero, loadTime: StageTime = .zero, loaded: LoadedData? = nil,
-        fetch: FetchKey? = nil, outdated: SourceBytes? = nil, reservation: BodyReservation
+        fetch: FetchKey? = nil, replacesCached: Bool = false, reservation: BodyReservation
     ) {
-        state = Lock(State(removals: fetch?.removals, outdated: outdated))
+        state = Lock(State(removals: fetch?.removals))
         self.fetch = fetch
         (self.entry, self.source, self.loaded, self.reservation) = (entry, source, loaded, reservation)
         (self.number, self.isNotModified, self.isVariant) = (number, isNotModified, isVariant)
+        self.replacesCached = replacesCached
         (self.diskTime, self.loadTime) = (diskTime, loadTime)
         size = (loaded?.isNotModified == false ? loaded?.image?.memoryCost : nil) ?? entry.data.count
         reservation.grow(to: size)
@@ -90,10 +91,7 @@ final class SourceBytes: Sendable {
     func decoding<Value>(_ decode: () async throws(ImageError) -> Value) async throws(ImageError) -> Value {
         changeRoom { ($0.awaitsDecode, $0.decodes) = (false, $0.decodes + 1) }
         defer { changeRoom { $0.decodes -= 1 } }
-        let value = try await decode()
-        // They are released without the lock.
-        _ = state.withLock { $0.outdated.take() }
-        return value
+        return try await decode()
     }
 
     private func changeRoom(_ change: (inout State) -> Void) {
@@ -107,9 +105,6 @@ final class SourceBytes: Sendable {
     }
 
     // MARK: Storing
-
-    /// The bytes that the caches have in place of these, which may be no image.
-    var outdated: SourceBytes? { state.withLock { $0.outdated } }
 
     /// Returns the write of these bytes to disk.
     /// - Returns: True for the first caller, which has to start it.

@@ -70,7 +70,8 @@ final class SourceFetch: Sendable {
         .notCached, stage: .cache,
         reason: "the image isn't cached, or may not be used without asking its source, and there is no connection")
 
-    private func cachedBytes(priority: WorkPriority) async -> SourceBytes? {
+    /// The original that the disk has, if the request may have it.
+    func cachedBytes(priority: WorkPriority) async -> SourceBytes? {
         let (entry, time) = await environment.entry(
             for: key.original, in: environment.originals, of: trace, priority: priority)
         guard let entry, environment.accepts(entry.answer, for: request) else { return nil }
@@ -81,12 +82,6 @@ final class SourceFetch: Sendable {
     /// The cached bytes after their source was asked: read once more if they weren't held meanwhile.
     private func present(_ cached: SourceBytes?, _ job: LoadWork.Job) async -> SourceBytes? {
         cached?.data.isEmpty == true ? await cachedBytes(priority: job.priority) : cached
-    }
-
-    /// True if new bytes overwrite other ones, at which nobody has looked.
-    private func overwritesOthers(than data: Data, _ job: LoadWork.Job) async -> Bool {
-        guard key.overwritesOriginal, let former = await cachedBytes(priority: job.priority) else { return false }
-        return former.data != data
     }
 
     // MARK: Loading
@@ -144,9 +139,8 @@ final class SourceFetch: Sendable {
             } _: { [message] () throws(ImageError) in
                 try await load(message, replacing: cached, in: job)
             }
-            let replaces = isRefresh ? true : await overwritesOthers(than: answer.loaded.data, job)
             let bytes = try sourceBytes(
-                answer.loaded, replaces ? number : nil, replacing: answer.cached, fields, requestTime: requestTime,
+                answer.loaded, isRefresh ? number : nil, replacing: answer.cached, fields, requestTime: requestTime,
                 loadTime: time, reservation: reservation)
             await environment.invalidate(after: request)
             environment.shared.failures.withLock { $0.remove(key.failure()) }
@@ -165,17 +159,19 @@ final class SourceFetch: Sendable {
     private func load(
         _ message: LoadRequest, replacing asked: SourceBytes?, in job: LoadWork.Job
     ) async throws(ImageError) -> (loaded: LoadedData, cached: SourceBytes?) {
-        var loaded = try await call(message, in: job)
+        let loaded = try await call(message, in: job)
+        guard loaded.isNotModified, let asked else { return (loaded, asked) }
         let cached = await present(asked, job)
-        let isGone = cached.map(\.entry.validators) != asked.map(\.entry.validators)
-        if loaded.isNotModified, isGone || message.validators?.isContradicted(by: loaded.validators) == true {
-            var whole = message
-            whole.validators = nil
-            loaded = try await call(whole, in: job)
-            // Without a status: it is no answer about the image, so that the cached one may still be used.
-            guard !loaded.isNotModified else { throw .uselessConfirmation(nil) }
-        }
-        return (loaded, cached)
+        guard
+            cached?.entry.validators != asked.entry.validators
+                || message.validators?.isContradicted(by: loaded.validators) == true
+        else { return (loaded, cached) }
+        var whole = message
+        whole.validators = nil
+        let answer = try await call(whole, in: job)
+        // Without a status: it is no answer about the image, so that the cached one may still be used.
+        guard !answer.isNotModified else { throw .uselessConfirmation(nil) }
+        return (answer, asked)
     }
 
     /// Calls the loader, which may ask the manager for other images.
@@ -219,7 +215,7 @@ final class SourceFetch: Sendable {
         return SourceBytes(
             entry, source: .network, number: isSame ? nil : number, isNotModified: isSame,
             diskTime: cached?.diskTime ?? .zero, loadTime: loadTime, loaded: loaded, fetch: key,
-            outdated: isSame ? nil : cached, reservation: reservation)
+            replacesCached: cached != nil && !isSame, reservation: reservation)
     }
 }
 

@@ -69,8 +69,9 @@ struct SourceLoad: Sendable {
             guard bytes.source == .disk else {
                 environment.remember(error, of: self.fetched.url, as: key.failure(decoding))
                 // What came is no image, or a part of one, such as the page of a hotel's network.
-                guard let outdated = bytes.outdated,
+                guard bytes.replacesCached,
                     error.code == .unknownFormat || EntryCoder.shouldDiscardEntry(after: error),
+                    let outdated = await fetch.cachedBytes(priority: job.priority),
                     environment.mayUse(outdated.entry.answer, after: error, of: self.fetched),
                     let value = try? await outdated.decoding({ () throws(ImageError) in try await decode(outdated) })
                 else { throw error }

@@ -248,6 +248,26 @@ struct BodyBudgetTests {
         #expect(try await task.image.size.width == 5)
     }
 
+    @Test("New bytes replace old images, whatever another process has stored while the source was asked")
+    func storedMeanwhile() async throws {
+        let bench = ManagerBench(answer: nil)
+        bench.manager.configuration.budget = DecodeBudget(limit: ByteCount(1))
+        func entry(_ size: Int) -> DiskCacheEntry {
+            DiskCacheEntry(
+                data: Data("DOT \(size)".utf8), created: Date(), validators: CacheValidators(entityTag: "\"\(size)\""))
+        }
+        bench.cache.change { $0.disk["test:a"] = entry(3) }
+        let task = Task { try await bench.manager.load(ImageRequest(url, cachePolicy: .revalidate)) }
+        await bench.loader.arrival(of: 1)
+        bench.cache.change { $0.disk["test:a"] = entry(5) }
+        bench.loader.answer(0, with: .success(.dot(size: 5)))
+        let result = try await task.value
+        guard case .updated = result.freshness else {
+            Issue.record("\(result.freshness)")
+            return
+        }
+    }
+
     @Test("A load that finds its cached bytes damaged doesn't wait for their room")
     func damage() async throws {
         let loader = RoomLoader(.dot())

@@ -48,22 +48,6 @@ struct DerivedEntryTests {
         #expect(entry.created == start && entry.expires == start + 180)
     }
 
-    @Test("Bytes that are stored without a look at the disk leave nothing that was made of others")
-    func unseenOriginal() async throws {
-        source.send(nil)
-        _ = try await manager.load(thumbnail(4))
-        _ = try await manager.encoded(for: source.request(), as: .dot)
-        await manager.flush()
-        #expect(disk.count == 3)
-        source.forgetMemory()
-        source.send(nil, size: 16)
-        var request = source.request()
-        request.cache.query = .memory
-        _ = try await manager.load(request)
-        await manager.flush()
-        #expect(disk.values.map(\.data) == [Data("DOT 16".utf8)])
-    }
-
     @Test(
         "Thumbnails of the same bytes leave each other in memory where the disk isn't asked",
         arguments: [CacheLayers.memory, .all])

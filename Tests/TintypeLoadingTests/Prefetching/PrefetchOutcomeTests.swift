@@ -79,8 +79,8 @@ struct PrefetchOutcomeTests {
         #expect(bench.cache.now.disk.isEmpty && bench.coder.decodes == 0)
     }
 
-    @Test("What its source forbids to store fails to be prefetched to disk", .capability("PRE-13"))
-    func forbidden() async throws {
+    @Test("What its source forbids to store fails to be prefetched", .capability("PRE-13"), arguments: [true, false])
+    func forbidden(toDiskOnly: Bool) async throws {
         let bench = ManagerBench { url in
             var loaded = LoadedData.dot(url.absoluteString)
             loaded.statusCode = 200
@@ -88,10 +88,10 @@ struct PrefetchOutcomeTests {
             return .success(loaded)
         }
         var configuration = ImagePrefetcher.Configuration()
-        configuration.storesOnDiskOnly = true
+        configuration.storesOnDiskOnly = toDiskOnly
         let prefetcher = ImagePrefetcher(manager: bench.manager, configuration: configuration, pressure: nil)
         let prefetch = prefetcher.prefetch([url(0)])
-        #expect(await prefetch.wait().failed == 1 && bench.cache.now.disk.isEmpty)
+        #expect(await prefetch.wait().failed == 1 && bench.cache.now.disk.isEmpty && bench.cache.now.memory.isEmpty)
         #expect(prefetch.failures.first?.error.code == .notCached)
     }
 }

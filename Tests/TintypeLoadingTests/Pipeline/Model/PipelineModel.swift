@@ -19,8 +19,6 @@ struct Wish: Hashable {
 
     var asksCaches: Bool { policy == .cacheFirst || policy == .cacheOnly }
     var refreshes: Bool { policy == .reload || policy == .revalidate || (queryFrom.isEmpty && policy != .cacheOnly) }
-    /// True if its bytes overwrite others on disk, with which they are compared after the transfer.
-    var overwrites: Bool { policy != .cacheOnly && !queryFrom.contains(.disk) && storeTo.contains(.disk) }
     var asksDisk: Bool { queryFrom.contains(.disk) && policy != .reload }
     /// True if the image is accepted.
     var acceptsImage: Bool { wantsData || !requiresAnimation || picture.isAnimated }
@@ -276,10 +274,9 @@ struct PipelineModel: Hashable {
         guard needsOwn || isOvertaken else { return results }
         let version = sources.areDown ? nil : sources.versions[source]
         let isSame = version != nil && version == action.cached
-        let isOther = caches.disk[wish.picture.original].map { $0 != version } ?? false
         let own = Transfer(
             source: source, token: wish.token, version: version, isNotModified: isSame,
-            replaces: (wish.refreshes && !isSame) || (wish.overwrites && isOther))
+            replaces: wish.refreshes && !isSame)
         return results
             + [
                 with {
