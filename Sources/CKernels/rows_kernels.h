@@ -75,7 +75,10 @@ TARGET static void VERSION(narrow)(uint8_t *restrict row, const uint16_t *number
     for (long i = 0; i < count; i++) row[i] = (uint8_t)SCALED(numbers[i] < last ? numbers[i] : last);
 }
 
-TARGET static void VERSION(expand)(uint8_t *restrict pixels, const uint8_t *source, bool is_reversed, long count) {
+// The compiler creates a separate loop for each order.
+TARGET static inline __attribute__((always_inline)) void VERSION(expand_in_order)(
+    uint8_t *restrict pixels, const uint8_t *source, const bool is_reversed, long count
+) {
     const u8x16 opaque = {255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255};
     long x = 0;
     // Four pixels at once, of 16 bytes: five pixels and a third.
@@ -91,6 +94,11 @@ TARGET static void VERSION(expand)(uint8_t *restrict pixels, const uint8_t *sour
         for (long i = 0; i < 3; i++) pixels[x * 4 + i] = source[x * 3 + (is_reversed ? 2 - i : i)];
         pixels[x * 4 + 3] = 255;
     }
+}
+
+TARGET static void VERSION(expand)(uint8_t *restrict pixels, const uint8_t *source, bool is_reversed, long count) {
+    if (is_reversed) VERSION(expand_in_order)(pixels, source, true, count);
+    else VERSION(expand_in_order)(pixels, source, false, count);
 }
 
 #undef VERSION

@@ -161,13 +161,14 @@ final class SourceFetch: Sendable {
     ) async throws(ImageError) -> (loaded: LoadedData, cached: SourceBytes?) {
         let loaded = try await call(message, in: job)
         guard loaded.isNotModified, let asked else { return (loaded, asked) }
-        let cached = await present(asked, job)
+        var cached = await present(asked, job)
         guard
             cached?.entry.validators != asked.entry.validators
                 || message.validators?.isContradicted(by: loaded.validators) == true
         else { return (loaded, cached) }
         var whole = message
         whole.validators = nil
+        cached = nil  // No bytes are held during the transfer.
         let answer = try await call(whole, in: job)
         // Without a status: it is no answer about the image, so that the cached one may still be used.
         guard !answer.isNotModified else { throw .uselessConfirmation(nil) }
@@ -209,7 +210,7 @@ final class SourceFetch: Sendable {
             data: loaded.data, created: now, mimeType: loaded.mimeType,
             validators: loaded.validators?.owned(by: loaded.url, of: url))
         entry.answer = response
-        let isSame = cached?.data == loaded.data
+        let isSame = !loaded.data.isEmpty && cached?.data == loaded.data
         // The program's own bytes belong to the image, whether the source says that it is the same or sends it again.
         if isSame { entry.extendedData = cached?.entry.extendedData }
         return SourceBytes(

@@ -51,7 +51,7 @@ struct SourceLoad: Sendable {
         if let substitute = try await substitute() { return substitute }
         let fetch = SourceFetch(environment, fetched, key: key, trace: trace)
         var value: LoadValue? = try await job.value(.fetch(key), onUpdate: onUpdate, .fetch(fetch))
-        if case .fetch(let old) = value, old.end < trace.start, environment.asksSource(about: old, for: fetched) {
+        if isTooOld(value) {
             value = nil  // No bytes are held during the transfer.
             value = try await job.value(.fetch(key), joinsEnded: false, onUpdate: onUpdate, .fetch(fetch))
         }
@@ -85,6 +85,12 @@ struct SourceLoad: Sendable {
             guard key.policy != .cacheOnly else { throw error }
             return try await again.value(for: job, onUpdate: onUpdate, substitute: substitute, decode: decode)
         }
+    }
+
+    /// True for the value of a fetch that ended before the load started, if its source has to be asked.
+    private func isTooOld(_ value: LoadValue?) -> Bool {
+        guard case .fetch(let old) = value else { return false }
+        return old.end < trace.start && environment.asksSource(about: old, for: fetched)
     }
 
     private func revalidateInBackground() {
