@@ -72,8 +72,7 @@ extension LoadEnvironment {
             func failure(_ reason: String, _ error: (any Error)? = nil) -> ImageError {
                 ImageError(
                     .encodeFailed, stage: .encode, source: url.shortDescription,
-                    reason: "the cache serializer \(reason)",
-                    underlying: error)
+                    reason: "the cache serializer \(reason)", underlying: error)
             }
             let bytes: Data?
             do { bytes = try serializer(image, data, url) } catch { throw failure("failed: \(error)", error) }

@@ -162,10 +162,8 @@ final class SourceFetch: Sendable {
         let loaded = try await call(message, in: job)
         guard loaded.isNotModified, let asked else { return (loaded, asked) }
         var cached = await present(asked, job)
-        guard
-            cached?.entry.validators != asked.entry.validators
-                || message.validators?.isContradicted(by: loaded.validators) == true
-        else { return (loaded, cached) }
+        let isContradicted = message.validators?.isContradicted(by: loaded.validators) == true
+        guard isContradicted || cached?.entry.validators != asked.entry.validators else { return (loaded, cached) }
         var whole = message
         whole.validators = nil
         cached = nil  // No bytes are held during the transfer.
