@@ -248,8 +248,10 @@ struct BodyBudgetTests {
         #expect(try await task.image.size.width == 5)
     }
 
-    @Test("New bytes replace old images, whatever another process has stored while the source was asked")
-    func storedMeanwhile() async throws {
+    @Test(
+        "New bytes replace old images, whatever another process has stored while the source was asked",
+        arguments: [true, false])
+    func storedMeanwhile(hasBytes: Bool) async throws {
         let bench = ManagerBench(answer: nil)
         bench.manager.configuration.budget = DecodeBudget(limit: ByteCount(1))
         func entry(_ size: Int) -> DiskCacheEntry {
@@ -260,7 +262,10 @@ struct BodyBudgetTests {
         let task = Task { try await bench.manager.load(ImageRequest(url, cachePolicy: .revalidate)) }
         await bench.loader.arrival(of: 1)
         bench.cache.change { $0.disk["test:a"] = entry(5) }
-        bench.loader.answer(0, with: .success(.dot(size: 5)))
+        // An image without bytes isn't the cached one because that isn't held.
+        let pixels = try MutablePixelBuffer(size: PixelSize(width: 5, height: 5), cleared: true).freeze()
+        let loaded = hasBytes ? LoadedData.dot(size: 5) : LoadedData(image: Image(pixels: pixels), url: url)
+        bench.loader.answer(0, with: .success(loaded))
         let result = try await task.value
         guard case .updated = result.freshness else {
             Issue.record("\(result.freshness)")
