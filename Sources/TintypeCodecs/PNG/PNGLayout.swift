@@ -13,6 +13,7 @@ struct PNGLayout {
 
     let size: PixelSize
     let pixels: Pixels
+    private let bitsPerPixel: Int
 
     /// - Parameters:
     ///   - size: the size of the image, or of a frame of an animation.
@@ -33,6 +34,7 @@ struct PNGLayout {
             }
         }
         self.size = size
+        bitsPerPixel = header.bitsPerPixel
         switch (header.colorType, header.bitDepth) {
         case (0, 1), (0, 2), (0, 4), (0, 8):
             guard colors == nil, let table = Self.grays(header.bitDepth, transparency, bytes) else { return nil }
@@ -44,15 +46,6 @@ struct PNGLayout {
         case (4, 8) where transparency == nil: pixels = .grayAlpha
         case (6, 8) where transparency == nil: pixels = .rgba
         default: return nil
-        }
-    }
-
-    private var bitsPerPixel: Int {
-        switch pixels {
-        case .indexed(_, let bits): bits
-        case .grayAlpha: 16
-        case .rgb: 24
-        case .rgba: 32
         }
     }
 

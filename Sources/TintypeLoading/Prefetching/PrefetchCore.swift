@@ -162,14 +162,14 @@ final class PrefetchCore: Sendable {
         let allowsPart = request.decode.allowsPartialImage
         // As displays do, so that a display of the image joins this load.
         request.decode.allowsPartialImage = true
-        let result = try await manager.load(request)
+        let (prepared, environment) = manager.prepared(request)
+        let result = try await ImageManager.result(prepared, environment)
         guard allowsPart || !result.image.isPartial else {
             throw ImageError(
                 .truncatedImage, stage: .decode, source: request.url.shortDescription,
                 reason: "only a part of the image could be decoded, which isn't kept")
         }
         guard result.source != .memory else { return .skipped }
-        let (prepared, environment) = manager.prepared(request)
         try environment.checkMayStore(result.image.response, for: prepared)
         return .loaded
     }
