@@ -39,7 +39,7 @@ struct TIFFDecoder {
     private func blocks(_ layout: TIFFLayout?) throws(ImageError) -> [Int] {
         if let layout {
             let memory = try TIFFSampleBands.memory(file, layout, limits: context.limits)
-            return [memory.band, memory.tile]
+            return [memory.band, memory.tile, memory.strip]
         }
         // A band of RGBA, and the strip or the tile that libtiff unpacks.
         let part = TIFFIsTiled(file.handle) != 0 ? TIFFTileSize(file.handle) : TIFFStripSize(file.handle)

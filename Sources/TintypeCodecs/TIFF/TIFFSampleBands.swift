@@ -12,15 +12,16 @@ final class TIFFSampleBands {
     /// The rows of a band, all planes in order.
     private let band: ScratchBytes
     private let tile: ScratchBytes
-    /// The bytes behind the last row that reading packed samples touches.
-    private static let slack = 2
+    private let strips: TIFFDeflateStrips?
+    /// The bytes behind the last row that reading packed samples touches, or rows of ``TIFFDeflateStrips``.
+    private static let slack = TIFFDeflateStrips.slack
 
     /// Returns the bytes that reading a page takes.
     ///
     /// - Throws: ``ImageError/Code/limitExceeded``
     static func memory(
         _ file: TIFFFile, _ layout: TIFFLayout, limits: DecodeLimits
-    ) throws(ImageError) -> (band: Int, tile: Int) {
+    ) throws(ImageError) -> (band: Int, tile: Int, strip: Int) {
         let (plane, isTooLarge) = layout.rowBytes(layout.width).multipliedReportingOverflow(by: rows(file, layout))
         let (band, overflow) = plane.multipliedReportingOverflow(by: layout.planes.count)
         let tile = layout.tileWidth == nil ? 0 : Int(TIFFTileSize(file.handle))
@@ -38,7 +39,7 @@ final class TIFFSampleBands {
         guard tile >= 0, tile <= limits.maximumBytes.bytes else {
             throw ImageError(.limitExceeded, stage: .decode, reason: "a tile of the TIFF file takes too much memory")
         }
-        return (band, tile)
+        return (band, tile, TIFFDeflateStrips.memory(file, layout, limits: limits))
     }
 
     private static func rows(_ file: TIFFFile, _ layout: TIFFLayout) -> Int {
@@ -69,6 +70,7 @@ final class TIFFSampleBands {
         rowBytes = layout.rowBytes(layout.width)
         self.band = band
         self.tile = tile
+        strips = TIFFDeflateStrips(file, layout, bytes: memory.strip, pool: context.pool)
     }
 
     /// Reads the band that starts at a row.
@@ -76,7 +78,8 @@ final class TIFFSampleBands {
     /// - Returns: `false` if it can't be read.
     func read(top: Int, count: Int) -> Bool {
         guard layout.isPlanar || layout.tileWidth != nil || Self.isWholeOnly(file) else {
-            return TIFFReadScanline(file.handle, band.base, UInt32(top), 0) == 1
+            return strips?.read(top, to: band.base) == true
+                || TIFFReadScanline(file.handle, band.base, UInt32(top), 0) == 1
         }
         for (index, plane) in layout.planes.enumerated() {
             let target = band.base + index * rowBytes * rows

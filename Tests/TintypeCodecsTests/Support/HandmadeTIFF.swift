@@ -8,6 +8,8 @@ struct HandmadeTIFF {
     var bits = 8
     /// The number of the compression of all strips: 1 is none, 7 JPEG.
     var compression = 1
+    /// 2 for numbers that are differences from the pixel on the left.
+    var predictor = 1
     /// Nothing is stated for `nil`.
     var photometric: Int? = 1
     /// The meaning of the samples behind the colors.
@@ -113,6 +115,7 @@ struct HandmadeTIFF {
             339: shorts(Array(repeating: sampleFormat, count: samples)),
         ]
         if let photometric { entries[262] = shorts([photometric]) }
+        if predictor != 1 { entries[317] = shorts([predictor]) }
         if !extras.isEmpty { entries[338] = shorts(extras) }
         if !palette.isEmpty { entries[320] = shorts(palette) }
         if let profile { entries[34_675] = (7, profile.count, [UInt8](profile)) }

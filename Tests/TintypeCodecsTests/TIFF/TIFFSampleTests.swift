@@ -109,6 +109,35 @@ struct TIFFSampleTests {
         }
     }
 
+    @Test(
+        "Differences from the pixel on the left are added up, as a whole strip or row by row", arguments: [8, 16],
+        [1, 2, 3, 4, 5])
+    func differences(bits: Int, samples: Int) throws {
+        var file = HandmadeTIFF(21, 10)
+        (file.bits, file.rowsPerStrip, file.photometric) = (bits, 4, samples < 3 ? 1 : 2)
+        file.extras = Array(repeating: 0, count: samples - (samples < 3 ? 1 : 3))
+        let pixels = (0..<210).map { place in (0..<samples).map { (place * 7919 + $0 * 5003) % (1 << bits) } }
+        let expected = try coder.decode(file.data(pixels))
+        (file.compression, file.predictor) = (8, 2)
+        let numbers = (0..<210).flatMap { place in
+            pixels[place].indices.map { sample in
+                let left = place % 21 == 0 ? 0 : pixels[place - 1][sample]
+                return (pixels[place][sample] - left) & (1 << bits - 1)
+            }
+        }
+        let bytes = numbers.flatMap { bits == 8 ? [UInt8($0)] : [UInt8($0 & 255), UInt8($0 >> 8)] }
+        let rowBytes = 21 * samples * bits / 8
+        // A second file has a longer last strip, which libtiff reads.
+        for padding in [0, 5] {
+            let parts = try stride(from: 0, to: 10, by: 4).map { top in
+                let rows = Data(bytes[(top * rowBytes)...].prefix(4 * rowBytes)) + Data(count: padding)
+                return [UInt8](try #require(ZlibStream.pack(rows)))
+            }
+            let image = try coder.decode(file.data(parts: parts, samples: samples))
+            #expect(image.pixels == expected.pixels)
+        }
+    }
+
     @Test("A file that is cut says so, wherever its directory is", arguments: [false, true])
     func cuts(directoryIsFirst: Bool) throws {
         for (bits, rows, tile) in [(8, nil, nil), (8, 5, nil), (16, 7, nil), (8, nil, 16)] as [(Int, Int?, Int?)] {
