@@ -18,8 +18,9 @@ typedef uint16_t u16x16 __attribute__((vector_size(32)));
     __builtin_shufflevector(v, v, i, i, i, i, 4 + i, 4 + i, 4 + i, 4 + i, 8 + i, 8 + i, 8 + i, 8 + i, 12 + i, 12 + i, 12 + i, 12 + i)
 // A vector four times.
 #define REPEAT(v) __builtin_shufflevector(v, v, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3)
-#define READ8(bytes) (__builtin_convertvector(__builtin_convertvector(bytes, i32x16), f32x16) * (1.0f / 255))
-#define READ16(words) (__builtin_convertvector(__builtin_convertvector(words, i32x16), f32x16) * (1.0f / 65535))
+#define NUMBERS(integers) __builtin_convertvector(__builtin_convertvector(integers, i32x16), f32x16)
+#define READ8(bytes) (NUMBERS(bytes) * (1.0f / 255))
+#define READ16(words) (NUMBERS(words) * (1.0f / 65535))
 // Limits four pixels. Minimum and maximum return the number if the other operand is NaN.
 #define LIMITED(v, one)                                                                              \
     __builtin_elementwise_min(__builtin_elementwise_max(v, (f32x16){0}),                             \
@@ -32,7 +33,8 @@ typedef uint16_t u16x16 __attribute__((vector_size(32)));
     (ctransform_kernels){                                                                                     \
         read8_##version, read16_##version, write8_##version, write16_##version, matrix_##version,             \
         matrix8_##version, filter_##version, boxes_##version, spread_##version, gather_##version,               \
-        read_columns16_##version, write_columns8_##version, write_columns16_##version}
+        read_columns16_##version, write_columns8_##version, write_columns16_##version, sample8_##version,       \
+        sample16_##version, sample_half_##version}
 
 #define KERNELS_FILE "transform_kernels.h"
 #define KERNELS_TYPE ctransform_kernels

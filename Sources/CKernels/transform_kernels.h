@@ -186,6 +186,77 @@ TARGET static void VERSION(write_columns16)(uint8_t *top, long bytes_per_row, co
     }
 }
 
+// The numbers of half precision: the exponent of a float is 112 larger.
+#define HALVES(words)                                                              \
+    ({                                                                             \
+        const i32x16 bits = __builtin_convertvector(words, i32x16);                \
+        const f32x16 magnitude = (f32x16)((bits & 0x7fff) << 13) * 0x1p112f;       \
+        (f32x16)((i32x16)magnitude | (bits & 0x8000) << 16);                       \
+    })
+
+// The weights of the four samples around a point that lies `t` after the second sample.
+#define CUBIC(t)                                                                                            \
+    ((((f32x4){-0.5f, 1.5f, -1.5f, 0.5f} * (t) + (f32x4){1, -2.5f, 2, -0.5f}) * (t) + (f32x4){-0.5f, 0, 0.5f, 0}) * (t) \
+     + (f32x4){0, 1, 0, 0})
+
+// Four rows of four pixels, transparent outside of the picture.
+#define AROUND(group, pixels)                                                                              \
+    const long size = sizeof(group) / 4;                                                                   \
+    if (column >= 0 && line >= 0 && column + 4 <= picture->width && line + 4 <= picture->height) {         \
+        for (long k = 0; k < 4; k++)                                                                       \
+            LOAD(pixels[k], picture->base + (line + k) * picture->bytes_per_row + column * size);          \
+    } else {                                                                                               \
+        memset(pixels, 0, sizeof(pixels));                                                                 \
+        const long first = column < 0 ? -column : 0;                                                       \
+        const long end = picture->width - column < 4 ? picture->width - column : 4;                        \
+        for (long k = 0; k < 4; k++) {                                                                     \
+            if (line + k < 0 || line + k >= picture->height || end <= first) continue;                     \
+            memcpy((uint8_t *)&pixels[k] + first * size,                                                   \
+                   picture->base + (line + k) * picture->bytes_per_row + (column + first) * size,          \
+                   (size_t)((end - first) * size));                                                        \
+        }                                                                                                  \
+    }
+
+#define SAMPLE(name, group, NUMBERS_OF, scale, is_limited)                                                   \
+    TARGET static void VERSION(name)(                                                                        \
+        float *row, const ctransform_picture *picture, double x, double y, double step_x, double step_y,     \
+        const float background[4], long count) {                                                             \
+        f32x4 color;                                                                                         \
+        LOAD(color, background);                                                                             \
+        for (long i = 0; i < count; i++) {                                                                   \
+            const double across = x + (double)i * step_x, down = y + (double)i * step_y;                     \
+            f32x4 sample = {0};                                                                              \
+            if (across > -3 && down > -3 && across < (double)picture->width + 1 && down < (double)picture->height + 1) { \
+                const long left = (long)across - (across < (double)(long)across);                            \
+                const long top = (long)down - (down < (double)(long)down);                                   \
+                const long column = left - 1, line = top - 1;                                                \
+                group pixels[4];                                                                             \
+                AROUND(group, pixels)                                                                        \
+                const float t = (float)(across - (double)left), u = (float)(down - (double)top);             \
+                const f32x4 horizontal = CUBIC(t) * scale, vertical = CUBIC(u);                              \
+                const f32x16 columns = NUMBERS_OF(pixels[0]) * vertical[0] + NUMBERS_OF(pixels[1]) * vertical[1] \
+                    + NUMBERS_OF(pixels[2]) * vertical[2] + NUMBERS_OF(pixels[3]) * vertical[3];             \
+                const f32x16 parts = columns * __builtin_shufflevector(                                      \
+                    horizontal, horizontal, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3);                 \
+                sample = __builtin_shufflevector(parts, parts, 0, 1, 2, 3)                                   \
+                    + __builtin_shufflevector(parts, parts, 4, 5, 6, 7)                                      \
+                    + __builtin_shufflevector(parts, parts, 8, 9, 10, 11)                                    \
+                    + __builtin_shufflevector(parts, parts, 12, 13, 14, 15);                                 \
+                /* The filter overshoots at edges. */                                                        \
+                sample[3] = sample[3] < 0 ? 0 : sample[3] > 1 ? 1 : sample[3];                               \
+                const f32x4 alpha = __builtin_shufflevector(sample, sample, 3, 3, 3, 3);                     \
+                if (is_limited)                                                                              \
+                    sample = __builtin_elementwise_max(__builtin_elementwise_min(sample, alpha), (f32x4){0}); \
+            }                                                                                                \
+            sample += color * (1 - sample[3]);                                                               \
+            STORE(row + i * 4, sample);                                                                      \
+        }                                                                                                    \
+    }
+
+SAMPLE(sample8, u8x16, NUMBERS, (1.0f / 255), 1)
+SAMPLE(sample16, u16x16, NUMBERS, (1.0f / 65535), 1)
+SAMPLE(sample_half, u16x16, HALVES, 1.0f, 0)
+
 #undef ROW
 #undef COLUMNS
 #undef PRODUCT
@@ -193,5 +264,9 @@ TARGET static void VERSION(write_columns16)(uint8_t *top, long bytes_per_row, co
 #undef INVERTED
 #undef NEAREST
 #undef DIRECT
+#undef HALVES
+#undef CUBIC
+#undef AROUND
+#undef SAMPLE
 #undef VERSION
 #undef TARGET

@@ -10,6 +10,20 @@
 // Components are premultiplied, four per pixel, and 1 is the maximum of the integer formats. A line is a sequence of vectors of
 // 16 components: four neighbors in a row for every row, or a column of four rows for every column.
 
+/// Pixels in memory.
+typedef struct {
+    const uint8_t *base;
+    long bytes_per_row, width, height;
+} ctransform_picture;
+
+/// Samples `count` pixels over a background: the first at a point of the picture, whose first pixel has its center at (0, 0), and each further pixel a step from
+/// the one before.
+///
+/// The filter is cubic (Catmull and Rom, "A class of local interpolating splines", 1974). Outside of the picture everything is transparent.
+typedef void ctransform_sample(
+    float *row, const ctransform_picture *picture, double x, double y, double step_x, double step_y, const float background[4],
+    long count);
+
 typedef struct {
     /// Converts 8-bit components.
     void (*read8)(float *components, const uint8_t *row, long pixels);
@@ -42,6 +56,12 @@ typedef struct {
     void (*write_columns8)(uint8_t *top, long bytes_per_row, const float *line, long count);
     /// Writes four neighboring 16-bit pixels in each of `count` rows, like `write8`.
     void (*write_columns16)(uint8_t *top, long bytes_per_row, const float *line, long count);
+    /// Samples 8-bit pixels. Alpha is limited to 0 to 1, color to 0 to alpha.
+    ctransform_sample *sample8;
+    /// Samples 16-bit pixels, like `sample8`.
+    ctransform_sample *sample16;
+    /// Samples pixels of half-precision numbers. Color isn't limited.
+    ctransform_sample *sample_half;
 } ctransform_kernels;
 
 /// Writes the kernels that this processor supports to `kernels`, best first, and returns their number: 1 to 3.

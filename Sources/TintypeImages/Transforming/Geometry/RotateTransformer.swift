@@ -50,7 +50,7 @@ struct RotateTransformer: ImageTransformer {
                 width: Self.side(width * abs(cosine) + height * abs(sine)),
                 height: Self.side(width * abs(sine) + height * abs(cosine)))
         }
-        let sampler = AffineSampler(image.pixels, size: size, sine: sine, cosine: cosine)
+        let sampler = AffineSampler(source: image.pixels, size: size, sine: sine, cosine: cosine)
         let pixels = try sampler.pixels(background: background, context)
         return image.replacing(pixels, hasAlpha: image.hasAlpha || background.alpha < 1)
     }
