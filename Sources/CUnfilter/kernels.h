@@ -4,8 +4,8 @@
 TARGET static inline void VERSION(sub)(uint8_t *row, const uint8_t *source, long bytes, const int size) {
     u8x8 left = {0};
     for (long i = 0; i < bytes; i += size) {
-        left += load_pixel(source + i);
-        store_pixel(row + i, left);
+        left += load_pixel(source + i, size);
+        store_pixel(row + i, left, size);
     }
 }
 
@@ -14,9 +14,9 @@ TARGET static inline void VERSION(average)(
 ) {
     i16x8 left = {0};
     for (long i = 0; i < bytes; i += size) {
-        const i16x8 mean = (left + WIDE(load_pixel(above + i))) >> 1;
-        left = ADD_BYTES(WIDE(load_pixel(source + i)), mean);
-        store_pixel(row + i, NARROW(left));
+        const i16x8 mean = (left + WIDE(load_pixel(above + i, size))) >> 1;
+        left = ADD_BYTES(WIDE(load_pixel(source + i, size)), mean);
+        store_pixel(row + i, NARROW(left), size);
     }
 }
 
@@ -37,10 +37,10 @@ TARGET static inline void VERSION(paeth)(
 ) {
     i16x8 left = {0}, corner = {0};
     for (long i = 0; i < bytes; i += size) {
-        const i16x8 top = WIDE(load_pixel(above + i));
-        left = VERSION(paeth_pixels)(WIDE(load_pixel(source + i)), left, top, corner);
+        const i16x8 top = WIDE(load_pixel(above + i, size));
+        left = VERSION(paeth_pixels)(WIDE(load_pixel(source + i, size)), left, top, corner);
         corner = top;
-        store_pixel(row + i, NARROW(left));
+        store_pixel(row + i, NARROW(left), size);
     }
 }
 
@@ -136,6 +136,10 @@ TARGET static void VERSION(undo)(
         UNDO_PIXELS(3)
     } else if (pixel_bytes == 4) {
         UNDO_PIXELS(4)
+    } else if (pixel_bytes == 6) {
+        UNDO_PIXELS(6)
+    } else if (pixel_bytes == 8) {
+        UNDO_PIXELS(8)
     } else {
         undo_small(row, source, above, bytes, pixel_bytes, filter);
     }

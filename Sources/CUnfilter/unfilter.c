@@ -15,14 +15,14 @@ typedef int16_t i16x8 __attribute__((vector_size(16)));
 // Adds vectors byte by byte, without carries.
 #define ADD_BYTES(a, b) ((i16x8)((u8x16)(a) + (u8x16)(b)))
 
-// Loads four bytes. If a pixel has three, the fourth is the next pixel's; it is computed needlessly, and overwritten.
-static inline u8x8 load_pixel(const uint8_t *from) {
-    uint32_t pixel;
-    memcpy(&pixel, from, 4);
-    return (u8x8)(uint64_t)pixel;
+// Loads four or eight bytes. If a pixel has three or six, the last are the next pixel's; they are computed needlessly, and overwritten.
+static inline u8x8 load_pixel(const uint8_t *from, const int size) {
+    uint64_t pixel = 0;
+    memcpy(&pixel, from, size <= 4 ? 4 : 8);
+    return (u8x8)pixel;
 }
 
-static inline void store_pixel(uint8_t *to, u8x8 pixel) { memcpy(to, &pixel, 4); }
+static inline void store_pixel(uint8_t *to, u8x8 pixel, const int size) { memcpy(to, &pixel, size <= 4 ? 4 : 8); }
 
 /// Processes filters 1, 3 and 4 byte by byte, for gray, gray with alpha, and palettes.
 static void undo_small(
@@ -73,6 +73,37 @@ void cunfilter_pack(uint8_t *row, const void *rgba, long count, int is_deep, int
         case 2: pack(row, rgba, count, is_deep, 2); return;
         case 3: pack(row, rgba, count, is_deep, 3); return;
         default: pack(row, rgba, count, is_deep, 4); return;
+    }
+}
+
+static inline uint16_t load_deep(const uint8_t *sample) { return (uint16_t)(sample[0] << 8 | sample[1]); }
+
+// Rounds to the nearest of 8 bits, exactly.
+static inline uint8_t rounded(uint16_t sample) { return (uint8_t)((sample * 255u + 32895) >> 16); }
+
+// The compiler creates a separate loop for each constant number of samples.
+static inline __attribute__((always_inline)) void unpack_deep(
+    void *rgba, const uint8_t *row, long count, int is_deep, const int samples
+) {
+    for (long i = 0; i < count; i++) {
+        uint16_t pixel[4];
+        for (int j = 0; j < 4; j++) {
+            const int from = j == 3 ? samples - 1 : samples > 2 ? j : 0;
+            pixel[j] = j == 3 && samples % 2 != 0 ? 65535 : load_deep(row + (i * samples + from) * 2);
+        }
+        for (int j = 0; j < 4; j++) {
+            if (is_deep) ((uint16_t *)rgba)[i * 4 + j] = pixel[j];
+            else ((uint8_t *)rgba)[i * 4 + j] = rounded(pixel[j]);
+        }
+    }
+}
+
+void cunfilter_unpack_deep(void *rgba, const uint8_t *row, long count, int is_deep, int samples) {
+    switch (samples) {
+        case 1: unpack_deep(rgba, row, count, is_deep, 1); return;
+        case 2: unpack_deep(rgba, row, count, is_deep, 2); return;
+        case 3: unpack_deep(rgba, row, count, is_deep, 3); return;
+        default: unpack_deep(rgba, row, count, is_deep, 4); return;
     }
 }
 

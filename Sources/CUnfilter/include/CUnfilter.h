@@ -12,7 +12,7 @@
 /// - source: the filtered row, after the byte that specifies its filter; 16 more bytes are read
 /// - above: the unfiltered row above; zeros above the first. 16 more bytes are read
 /// - bytes: the number of bytes in the row, a multiple of `pixel_bytes`
-/// - pixel_bytes: 1 to 4; 1 for smaller pixels
+/// - pixel_bytes: 1, 2, 3, 4, 6 or 8; 1 for smaller pixels
 /// - filter: 0 to 4
 typedef void cunfilter_undo(
     uint8_t *row, const uint8_t *source, const uint8_t *above, long bytes, int pixel_bytes, int filter);
@@ -46,6 +46,14 @@ typedef uint32_t cunfilter_apply(
 /// - is_deep: 1 for 16 bits
 /// - samples: how many a pixel gets: 1 for gray, which is its red; 2 for gray and alpha; 3 for red, green and blue; 4 with alpha
 void cunfilter_pack(uint8_t *row, const void *rgba, long count, int is_deep, int samples);
+
+/// Converts samples of 16 bits, with the high byte first, to RGBA of 16 bits in native byte order, or of 8 bits, rounded to the nearest.
+///
+/// - rgba: the result
+/// - row: `count` pixels
+/// - is_deep: 1 for 16 bits
+/// - samples: how many a pixel has, as for ``cunfilter_pack``
+void cunfilter_unpack_deep(void *rgba, const uint8_t *row, long count, int is_deep, int samples);
 
 /// The most colors of a palette, and the places in the table that finds them.
 #define CUNFILTER_COLORS 256

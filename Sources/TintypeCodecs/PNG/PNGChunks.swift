@@ -18,6 +18,8 @@ struct PNGChunks {
         var isIndexed: Bool { colorType == 3 }
         var isGray: Bool { colorType & 2 == 0 }
         var bitsPerPixel: Int { bitDepth * (isIndexed ? 1 : (isGray ? 1 : 3) + Int(colorType & 4) / 4) }
+        /// The bytes of a row, without the filter's byte.
+        var rowBytes: Int { (size.width * bitsPerPixel + 7) / 8 }
     }
 
     private(set) var header: Header

@@ -78,8 +78,9 @@ struct PNGDecoder {
     private func unpackRows(
         _ bytes: UnsafeRawBufferPointer, _ finisher: RowFinisher, into sink: inout RowSink
     ) throws(ImageError) -> Bool {
-        guard unpacksAtOnce, finisher.format == .rgba8,
-            var rows = chunks.unpackedRows(of: bytes, bitmap: sink.bitmap, context: context)
+        guard unpacksAtOnce,
+            var rows = chunks.unpackedRows(
+                of: bytes, format: finisher.format, bitmap: sink.bitmap, context: context)
         else { return false }
         for _ in 0..<chunks.header.size.height {
             let row = sink.rowToFill()
@@ -155,23 +156,22 @@ extension PNGChunks {
         output: PixelSize, format: PixelFormat = .rgba8, context: ProcessingContext
     ) throws(ImageError) -> DecodeReservation {
         let isWhole = output == header.size && orientation == .up
-        let rows = PNGLayout.unpackedBytes(header.size, bitsPerPixel: header.bitsPerPixel) ?? .max
+        let isDeep = header.bitDepth == 16
+        let rows = PNGLayout.unpackedBytes(header.size, rowBytes: header.rowBytes)
         // Those of larger thumbnails are reserved when they are unpacked, or made one by one.
         let unpacksAtOnce =
-            format == .rgba8 && !header.isInterlaced
-            && (isWhole
-                ? PixelBufferPool.footprint(of: header.size) <= PNGUnpackedRows.mostUnpacked
-                : rows <= PNGUnpackedRows.mostUnpackedForThumbnail)
+            (format == .rgba8 || isDeep) && !header.isInterlaced
+            && rows <= (isWhole ? PNGUnpackedRows.mostUnpacked : PNGUnpackedRows.mostUnpackedForThumbnail)
         var working: [Int] = []
         if unpacksAtOnce {
-            working = PNGUnpackedRows.workingBytes(header.size.width, imageData)
-            // The rows of a whole picture take no more memory than a bitmap.
-            if !isWhole { working += PNGUnpackedRows.rowBytes(rows) }
+            working = PNGUnpackedRows.workingBytes(header.rowBytes, imageData)
+            // Rows of 8 bits take no more memory than the bitmap of a whole picture.
+            if !isWhole || isDeep { working += PNGUnpackedRows.rowBytes(rows) }
         }
         return try context.reserve(
             output: output, format: format, isCopied: orientation != .up || profileName != nil || isHighDynamicRange,
             source: header.size,
-            bitmaps: header.isInterlaced ? format.bytesPerPixel / 4 : unpacksAtOnce && isWhole ? 1 : 0,
+            bitmaps: header.isInterlaced ? format.bytesPerPixel / 4 : unpacksAtOnce && isWhole && !isDeep ? 1 : 0,
             working: working)
     }
 

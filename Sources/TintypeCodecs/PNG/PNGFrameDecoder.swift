@@ -192,7 +192,8 @@ final class PNGFrameDecoder: SeekableFrames {
         _ frame: PNGAnimation.Frame, of bytes: UnsafeRawBufferPointer, to pixels: borrowing MutablePixelBuffer
     ) -> Bool {
         let bitmap = UnsafeMutableRawBufferPointer(start: pixels.row(0), count: pixels.byteCount)
-        guard let layout = PNGLayout(chunks, size: frame.size, bytes),
+        // The memory for larger rows isn't reserved.
+        guard chunks.header.bitDepth <= 8, let layout = PNGLayout(chunks, size: frame.size, bytes, format: .rgba8),
             var rows = PNGUnpackedRows(layout, frame.data, of: bytes, bitmap: bitmap, context: context)
         else { return false }
         let finisher = RowFinisher(

@@ -1,26 +1,34 @@
 internal import CKernels
+internal import CUnfilter
 internal import TintypeImages
 
-/// The layout of samples of up to 8 bits in the rows of a PNG (PNG, third edition, section 7.2), and their meaning.
+/// The layout of samples in the rows of a PNG (PNG, third edition, section 7.2), and their meaning.
 ///
-/// Only ordinary files: libpng handles files with 16 bits, with a transparent color among RGB, or with a damaged palette.
+/// Only ordinary files: libpng handles files with a transparent color among RGB or of 16 bits, or with a damaged palette, and makes 16 bits of 8.
 struct PNGLayout {
     enum Pixels {
         /// Samples of 1 to 8 bits: an index into 256 pixels. Palettes, and gray.
         case indexed([UInt32], bits: Int)
         case grayAlpha, rgb, rgba
+        /// Samples of 16 bits: gray, or RGB; an even number has alpha.
+        case deep(samples: Int)
     }
 
     let size: PixelSize
     let pixels: Pixels
+    /// The format of the rows that are made.
+    private let format: PixelFormat
     private let bitsPerPixel: Int
 
     /// - Parameters:
     ///   - size: the size of the image, or of a frame of an animation.
     ///   - bytes: the file.
-    init?(_ chunks: PNGChunks, size: PixelSize, _ bytes: UnsafeRawBufferPointer) {
+    ///   - format: the format of the rows to make: 8 or 16 bits.
+    init?(_ chunks: PNGChunks, size: PixelSize, _ bytes: UnsafeRawBufferPointer, format: PixelFormat) {
         let header = chunks.header
-        guard !header.isInterlaced, header.usesTheOnlyMethods else { return nil }
+        guard !header.isInterlaced, header.usesTheOnlyMethods, format == .rgba8 || header.bitDepth == 16 else {
+            return nil
+        }
         var colors: Range<Int>?
         var transparency: Range<Int>?
         for chunk in chunks.sharedChunks {
@@ -34,6 +42,7 @@ struct PNGLayout {
             }
         }
         self.size = size
+        self.format = format
         bitsPerPixel = header.bitsPerPixel
         switch (header.colorType, header.bitDepth) {
         case (0, 1), (0, 2), (0, 4), (0, 8):
@@ -45,6 +54,10 @@ struct PNGLayout {
         case (2, 8) where transparency == nil: pixels = .rgb
         case (4, 8) where transparency == nil: pixels = .grayAlpha
         case (6, 8) where transparency == nil: pixels = .rgba
+        case (0, 16) where transparency == nil: pixels = .deep(samples: 1)
+        case (4, 16) where transparency == nil: pixels = .deep(samples: 2)
+        case (2, 16) where transparency == nil: pixels = .deep(samples: 3)
+        case (6, 16) where transparency == nil: pixels = .deep(samples: 4)
         default: return nil
         }
     }
@@ -55,17 +68,16 @@ struct PNGLayout {
     /// The bytes of a row, without the filter's byte.
     var rowBytes: Int { (size.width * bitsPerPixel + 7) / 8 }
 
-    /// The bytes of all rows with their filters; `nil` if the number is invalid.
-    var unpackedBytes: Int? { Self.unpackedBytes(size, bitsPerPixel: bitsPerPixel) }
+    /// The bytes of all rows with their filters; the largest number if that is invalid.
+    var unpackedBytes: Int { Self.unpackedBytes(size, rowBytes: rowBytes) }
 
-    /// The bytes of all rows of an image that isn't interlaced, with their filters; `nil` if the number is invalid.
-    static func unpackedBytes(_ size: PixelSize, bitsPerPixel: Int) -> Int? {
-        let row = (size.width * bitsPerPixel + 7) / 8 + 1
-        let (bytes, overflow) = row.multipliedReportingOverflow(by: size.height)
-        return overflow ? nil : bytes
+    /// The bytes of all rows of an image that isn't interlaced, with their filters; the largest number if that is invalid.
+    static func unpackedBytes(_ size: PixelSize, rowBytes: Int) -> Int {
+        let (bytes, overflow) = (rowBytes + 1).multipliedReportingOverflow(by: size.height)
+        return overflow ? .max : bytes
     }
 
-    /// Writes a row as straight RGBA.
+    /// Writes a row as straight RGBA of the format.
     func expand(_ samples: UnsafePointer<UInt8>, to row: UnsafeMutableRawPointer) {
         let width = size.width
         switch pixels {
@@ -76,6 +88,7 @@ struct PNGLayout {
                 let pixel = UInt32(samples[2 * x]) &* 0x01_0101 | UInt32(samples[2 * x + 1]) << 24
                 row.storeBytes(of: pixel, toByteOffset: 4 * x, as: UInt32.self)
             }
+        case .deep(let count): cunfilter_unpack_deep(row, samples, width, format == .rgba8 ? 0 : 1, Int32(count))
         case .indexed(let table, 8):
             table.withUnsafeBufferPointer { table in
                 for x in 0..<width {

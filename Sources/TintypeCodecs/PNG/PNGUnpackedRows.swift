@@ -1,15 +1,15 @@
 internal import CUnfilter
 internal import TintypeImages
 
-/// The rows of a PNG whose data has been decompressed all at once, as straight RGBA.
+/// The rows of a PNG whose data has been decompressed all at once, as straight RGBA of 8 or 16 bits.
 ///
 /// It takes less than half the time of libpng, which decompresses with zlib and reverses filters byte by byte, and produces the
 /// same pixels. It is only for complete and undamaged data. For everything else, libpng reports the error and decodes as much
 /// as possible.
 ///
 /// The data is decompressed into the end of the bitmap. Its rows are then written from the start of the bitmap, and never
-/// reach the rows that are still to be read. So no memory is needed beyond the bitmap. A thumbnail has no bitmap, and takes memory for
-/// the rows; much of it only if the budget has that room at once.
+/// reach the rows that are still to be read. So no memory is needed beyond the bitmap. A thumbnail has no bitmap, and rows of 16 bits may be
+/// larger than theirs: they take memory for the rows, thumbnails much of it only if the budget has that room at once.
 struct PNGUnpackedRows {
     private let layout: PNGLayout
     private let kernels: PNGKernels
@@ -55,11 +55,12 @@ struct PNGUnpackedRows {
     ) {
         let pool = context.pool
         let packed = parts.reduce(0) { $0 + $1.count }
-        guard let count = layout.unpackedBytes, count <= Inflater.mostUnpacked(packed),
+        let count = layout.unpackedBytes
+        guard count <= Inflater.mostUnpacked(packed),
             count <= (bitmap == nil ? Self.mostUnpackedWithRoom : Self.mostUnpacked), let inflater = Inflater()
         else { return nil }
         if bitmap == nil, count > Self.mostUnpackedForThumbnail {
-            let blocks = Self.rowBytes(count) + Self.workingBytes(layout.size.width, parts)
+            let blocks = Self.rowBytes(count) + Self.workingBytes(layout.rowBytes, parts)
             guard count <= context.limits.maximumBytes.bytes, let room = context.reserveMore(working: blocks) else {
                 return nil
             }
@@ -134,8 +135,8 @@ struct PNGUnpackedRows {
     }
 
     /// The most that is taken beside the rows: eight of them, and the data in a single piece.
-    static func workingBytes(_ width: Int, _ parts: [Range<Int>]) -> [Int] {
-        let lines = 2 * group * (width * 4 + slack)
+    static func workingBytes(_ rowBytes: Int, _ parts: [Range<Int>]) -> [Int] {
+        let lines = 2 * group * (rowBytes + slack)
         return parts.count > 1 ? [lines, parts.reduce(0) { $0 + $1.count }] : [lines]
     }
 
@@ -175,9 +176,10 @@ extension PNGChunks {
 
     /// The rows of the still image; `nil` if libpng has to read them.
     func unpackedRows(
-        of bytes: UnsafeRawBufferPointer, bitmap: UnsafeMutableRawBufferPointer?, context: ProcessingContext
+        of bytes: UnsafeRawBufferPointer, format: PixelFormat, bitmap: UnsafeMutableRawBufferPointer?,
+        context: ProcessingContext
     ) -> PNGUnpackedRows? {
-        guard !imageData.isEmpty, let layout = PNGLayout(self, size: header.size, bytes),
+        guard !imageData.isEmpty, let layout = PNGLayout(self, size: header.size, bytes, format: format),
             imageData.allSatisfy({ Self.checkedContents($0.lowerBound - 8..<$0.upperBound + 4, of: bytes) != nil })
         else { return nil }
         return PNGUnpackedRows(layout, imageData, of: bytes, bitmap: bitmap, context: context)

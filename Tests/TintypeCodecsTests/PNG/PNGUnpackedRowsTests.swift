@@ -26,13 +26,16 @@ struct PNGUnpackedRowsTests {
     /// Whether the bytes are read without libpng.
     private func isUnpacked(_ data: Data) throws -> Bool {
         try data.withBytes { bytes throws(ImageError) in
-            try PNGChunks(bytes).unpackedRows(of: bytes, bitmap: nil, context: context) != nil
+            try PNGChunks(bytes).unpackedRows(of: bytes, format: .rgba8, bitmap: nil, context: context) != nil
         }
     }
 
     @Test(
         "Issue 3, speed: Random pixels, filters, sizes and chunks are those of libpng",
-        arguments: [(0, 1), (0, 2), (0, 4), (0, 8), (2, 8), (3, 1), (3, 2), (3, 4), (3, 8), (4, 8), (6, 8)])
+        arguments: [
+            (0, 1), (0, 2), (0, 4), (0, 8), (2, 8), (3, 1), (3, 2), (3, 4), (3, 8), (4, 8), (6, 8), (0, 16), (2, 16),
+            (4, 16), (6, 16),
+        ])
     func random(colorType: UInt8, bits: UInt8) throws {
         var random = SeededRandom(seed: UInt64(colorType) << 8 | UInt64(bits))
         for round in 0..<160 {
@@ -47,6 +50,11 @@ struct PNGUnpackedRowsTests {
             let reference = try decode(data, atOnce: false)
             #expect(image.pixels == reference.pixels, "\(width) × \(file.height)")
             #expect(image.properties == reference.properties)
+            if bits == 16 {
+                let deep = try decode(data, atOnce: true) { $0.decodeToHDR = true }
+                #expect(deep.pixels.format == .rgba16)
+                #expect(try deep.pixels == decode(data, atOnce: false) { $0.decodeToHDR = true }.pixels)
+            }
             guard round % 8 == 0 else { continue }
             let small = try decode(data, atOnce: true) { $0.thumbnailSize = PixelSize(width: 9, height: 9) }
             let smallReference = try decode(data, atOnce: false) { $0.thumbnailSize = PixelSize(width: 9, height: 9) }
@@ -54,21 +62,22 @@ struct PNGUnpackedRowsTests {
         }
     }
 
-    @Test("Every instruction set makes the same pixels, of each filter", arguments: [2, 6] as [UInt8])
-    func kernels(colorType: UInt8) throws {
+    @Test(
+        "Every instruction set makes the same pixels, of each filter", arguments: [2, 6] as [UInt8], [8, 16] as [UInt8])
+    func kernels(colorType: UInt8, bits: UInt8) throws {
         var random = SeededRandom(seed: 9)
         // Widths around the groups in which rows are worked on, and numbers of rows that don't fill the last group.
         let sizes = [(61, 30)] + (4...9).flatMap { width in (3...9).map { (width, $0) } }
         for (filter, (width, height)) in (UInt8(0)...4).flatMap({ filter in sizes.map { (filter, $0) } }) {
             let file = RandomPNG(
-                width: width, height: height, bitDepth: 8, colorType: colorType, filters: filter...filter,
+                width: width, height: height, bitDepth: bits, colorType: colorType, filters: filter...filter,
                 using: &random)
             let data = file.data(using: &random)
             let reference = try decode(data, atOnce: false).pixels
             for kernels in PNGKernels.available {
                 try data.withUnsafeBytes { bytes in
                     let chunks = try PNGChunks(bytes)
-                    let layout = try #require(PNGLayout(chunks, size: chunks.header.size, bytes))
+                    let layout = try #require(PNGLayout(chunks, size: chunks.header.size, bytes, format: .rgba8))
                     let pixels = try MutablePixelBuffer(size: layout.size)
                     let made = PNGUnpackedRows(
                         layout, chunks.imageData, of: bytes, bitmap: nil, kernels: kernels, context: context)
@@ -137,10 +146,12 @@ struct PNGUnpackedRowsTests {
         #expect(try !self.isUnpacked(high))
     }
 
-    @Test("What is not ordinary is left to libpng: 16 bits, a transparent color, interlacing, a broken palette")
+    @Test("What is not ordinary is left to libpng: a transparent color, interlacing, a broken palette")
     func exceptions() throws {
-        let deep = HandmadePNG(width: 1, height: 1, bitDepth: 16, colorType: 0, rows: [[1, 2]])
+        let deep = HandmadePNG(
+            width: 1, height: 1, bitDepth: 16, colorType: 0, chunks: [("tRNS", [1, 2])], rows: [[1, 2]])
         #expect(try !isUnpacked(deep.data))
+        #expect(try decode(deep.data, atOnce: true).pixels[0, 0] == RasterSamples.clear)
         let key = HandmadePNG(
             width: 1, height: 1, colorType: 2, chunks: [("tRNS", [0, 1, 0, 2, 0, 3])], rows: [[1, 2, 3]])
         #expect(try !isUnpacked(key.data))
@@ -165,7 +176,7 @@ struct PNGUnpackedRowsTests {
         let file = HandmadePNG(width: 5_000, height: 5_000, colorType: 6, rows: [[0]]).data
         try file.withUnsafeBytes { bytes in
             let chunks = try PNGChunks(bytes)
-            #expect(chunks.unpackedRows(of: bytes, bitmap: nil, context: context) == nil)
+            #expect(chunks.unpackedRows(of: bytes, format: .rgba8, bitmap: nil, context: context) == nil)
         }
         #expect(pool.statistics.allocated == 0)
     }
@@ -179,7 +190,7 @@ struct PNGUnpackedRowsTests {
         let data = try PNGCoder().encode(source, as: .png, options: EncodeOptions())
         let unpacked = try data.withUnsafeBytes { bytes -> Int in
             let chunks = try PNGChunks(bytes)
-            return try #require(PNGLayout(chunks, size: source.size, bytes)?.unpackedBytes)
+            return try #require(PNGLayout(chunks, size: source.size, bytes, format: .rgba8)?.unpackedBytes)
         }
         #expect(unpacked > PNGUnpackedRows.mostUnpackedForThumbnail)
         var limits = DecodeLimits()
