@@ -129,7 +129,7 @@ struct JPEGDecodeTests {
         }
     }
 
-    @Test("Issue 3, speed: A fast thumbnail is decoded at its size at least, of a baseline file")
+    @Test("A fast thumbnail is decoded at its size at least, of a baseline file")
     func fastScale() {
         let source = PixelSize(width: 4000, height: 3000)
         let target = PixelSize(width: 500, height: 375)

@@ -34,7 +34,7 @@ struct JPEGScansTests {
     private func scans(_ data: Data) -> JPEGScans? { data.withUnsafeBytes { JPEGScans($0) } }
 
     @Test(
-        "Issue 3, speed: Without the scans that a thumbnail cannot show it has the same pixels",
+        "Without the scans that a thumbnail cannot show it has the same pixels",
         arguments: [0.9, 0.97], [21, 40, 90, 150])
     func exact(quality: Double, side: Int) throws {
         let data = try file(201, 173, quality: quality)
@@ -54,7 +54,7 @@ struct JPEGScansTests {
         }
     }
 
-    @Test("Issue 3, speed: A fast thumbnail leaves most of the file out, and stays above 40 dB")
+    @Test("A fast thumbnail leaves most of the file out, and stays above 40 dB")
     func fast() throws {
         let data = try file(400, 300)
         for side in [40, 90] {

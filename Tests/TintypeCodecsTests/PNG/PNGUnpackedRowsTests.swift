@@ -31,7 +31,7 @@ struct PNGUnpackedRowsTests {
     }
 
     @Test(
-        "Issue 3, speed: Random pixels, filters, sizes and chunks are those of libpng",
+        "Random pixels, filters, sizes and chunks are those of libpng",
         arguments: [
             (0, 1), (0, 2), (0, 4), (0, 8), (2, 8), (3, 1), (3, 2), (3, 4), (3, 8), (4, 8), (6, 8), (0, 16), (2, 16),
             (4, 16), (6, 16),
