@@ -92,4 +92,20 @@ struct SharedWorkStateTests {
         #expect(state.finish(1, stored: [], isKept: false, &effects))
         #expect(effects.ended.map(\.self) == Array(1...50))
     }
+
+    @Test("A job that finds its value too old closes the job that it has, and joins a newer one that is under way")
+    func newerValue() {
+        var state = SharedWorkState<String>()
+        var effects = SharedWorkState<String>.Effects()
+        // Two images of a fetch that has ended.
+        #expect(state.join("image", as: 1, LoadWishes(), by: nil, &effects) == .wait(1))
+        #expect(state.join("thumbnail", as: 2, LoadWishes(), by: nil, &effects) == .wait(2))
+        #expect(state.join("fetch", as: 3, nil, by: 1, &effects) == .wait(3))
+        #expect(state.finish(3, stored: [], isKept: true, &effects))
+        #expect(state.join("fetch", as: 4, nil, by: 2, &effects) == .ready(3))
+        state.closeValue(of: 1)
+        #expect(state.join("fetch", as: 5, nil, by: 1, &effects) == .wait(5))
+        state.closeValue(of: 2)
+        #expect(state.join("fetch", as: 6, nil, by: 2, &effects) == .wait(5))
+    }
 }
