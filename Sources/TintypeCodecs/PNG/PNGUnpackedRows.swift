@@ -34,11 +34,10 @@ struct PNGUnpackedRows {
     /// The bytes that may be read and written beyond the end of a row.
     private static let slack = 16
     /// Decompression can't be canceled: this much takes a quarter of a second.
-    static let mostUnpacked = 128 << 20
-    /// A thumbnail that is made row by row takes far less memory than the full bitmap. For small images that does not matter.
+    static let mostUnpacked = 192 << 20
+    /// A thumbnail that is made row by row takes far less memory than the full bitmap, and five times as long. More than this is unpacked only
+    /// if there is room for it.
     static let mostUnpackedForThumbnail = 16 << 20
-    /// The same if there is room for more: making it row by row takes five times as long.
-    static let mostUnpackedWithRoom = 96 << 20
 
     /// Unpacks the data.
     ///
@@ -57,7 +56,7 @@ struct PNGUnpackedRows {
         let packed = parts.reduce(0) { $0 + $1.count }
         let count = layout.unpackedBytes
         guard count <= Inflater.mostUnpacked(packed),
-            count <= (bitmap == nil ? Self.mostUnpackedWithRoom : Self.mostUnpacked), let inflater = Inflater()
+            count <= Self.mostUnpacked, let inflater = Inflater()
         else { return nil }
         if bitmap == nil, count > Self.mostUnpackedForThumbnail {
             let blocks = Self.rowBytes(count) + Self.workingBytes(layout.rowBytes, parts)

@@ -18,9 +18,8 @@ extension PixelBuffer {
         return target.freeze()
     }
 
-    /// Writes the target row by row. If sides are exchanged, it works in blocks: the part of the source for 16 target rows, a
-    /// cache line in each of 16 rows, then stays in the first-level cache. Lines in more rows compete for the same few places there if
-    /// rows have a multiple of 1 KB.
+    /// Writes the target row by row. If sides are exchanged, it works in blocks: the part of the source for the target rows of a block, a
+    /// cache line in each of its rows, then stays in the first-level cache.
     private func copy<Pixel: BitwiseCopyable>(
         as: Pixel.Type, into target: borrowing MutablePixelBuffer, _ orientation: Orientation
     ) {
@@ -41,7 +40,8 @@ extension PixelBuffer {
             case .left: (lastX, row, -pixel)
             }
         let block =
-            orientation.swapsSides ? (width: 16, height: 64 / pixel) : (width: target.width, height: target.height)
+            orientation.swapsSides
+            ? (width: linesThatStay, height: 64 / pixel) : (width: target.width, height: target.height)
         withUnsafeBytes { source in
             guard let base = source.baseAddress else { return }
             for top in stride(from: 0, to: target.height, by: block.height) {
@@ -55,6 +55,13 @@ extension PixelBuffer {
                 }
             }
         }
+    }
+
+    /// The source rows of a block. Their lines compete for few places in the cache if rows have a multiple of 512 bytes.
+    private var linesThatStay: Int {
+        // 64 places for 8 lines each, half of which are for the target.
+        let places = 64 >> min(6, (bytesPerRow / 64).trailingZeroBitCount)
+        return max(16, min(64, places * 4))
     }
 
     /// Copies pixels at a distance of `step` bytes to consecutive positions.
