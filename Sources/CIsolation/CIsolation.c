@@ -8,7 +8,6 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -36,13 +35,6 @@ int tintype_memory_file(size_t count) {
 }
 
 int tintype_seal_writing(int file) { return fcntl(file, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SEAL); }
-
-int tintype_is_memory_file(int file, size_t count) {
-    struct stat status;
-    int seals = fcntl(file, F_GET_SEALS);
-    return seals >= 0 && (seals & F_SEAL_SHRINK) && fstat(file, &status) == 0 && status.st_size >= 0
-        && (size_t)status.st_size >= count;
-}
 
 union control {
     struct cmsghdr header;

@@ -118,7 +118,7 @@ void tintype_make_decoding_filter(struct tintype_filter *filter, int opens) {
 #endif
     };
     // Others would send signals to any process of the user.
-    static const uint32_t commands[] = {F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL, F_GET_SEALS};
+    static const uint32_t commands[] = {F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL};
     begin(filter);
     // The lifeline: the kernel uses it to end this process with its program.
     rule_where(filter, SYS_close, 0, ANY_BIT, TINTYPE_WORKER_SOCKET + 1, SECCOMP_RET_KILL_PROCESS);

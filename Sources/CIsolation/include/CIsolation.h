@@ -46,9 +46,6 @@ int tintype_memory_file(size_t count);
 /// Seals a file in memory against writing, which fails with `EBUSY` as long as anyone has a writable mapping; -1 with `errno`.
 int tintype_seal_writing(int file);
 
-/// Returns 1 for a file in memory of at least this size that can't shrink, so that reading a mapping of it can't trap; otherwise 0.
-int tintype_is_memory_file(int file, size_t count);
-
 /// Sends bytes, with an open file unless it is -1; -1 with `errno`, which is `EAGAIN` if there is no room. Never raises `SIGPIPE`.
 long tintype_send(int socket, const void *bytes, size_t count, int file);
 
