@@ -67,16 +67,9 @@ long tintype_receive(int socket, void *bytes, size_t count, int *file) {
     do received = recvmsg(socket, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
     while (received < 0 && errno == EINTR);
     if (received < 0 || !file) return received;
-    // The room for one file may be enough for two, because it is aligned.
-    for (struct cmsghdr *header = CMSG_FIRSTHDR(&message); header; header = CMSG_NXTHDR(&message, header)) {
-        if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
-        for (size_t offset = 0; CMSG_LEN(offset + sizeof(int)) <= header->cmsg_len; offset += sizeof(int)) {
-            int next;
-            memcpy(&next, CMSG_DATA(header) + offset, sizeof next);
-            if (*file >= 0) close(next);
-            else *file = next;
-        }
-    }
+    struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+    if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS)
+        memcpy(file, CMSG_DATA(header), sizeof *file);
     return received;
 }
 

@@ -49,7 +49,7 @@ int tintype_seal_writing(int file);
 /// Sends bytes, with an open file unless it is -1; -1 with `errno`, which is `EAGAIN` if there is no room. Never raises `SIGPIPE`.
 long tintype_send(int socket, const void *bytes, size_t count, int file);
 
-/// Receives bytes, and an open file unless `file` has one, that is, isn't -1; no files at all if `file` is NULL. Returns 0 at the end of the
+/// Receives bytes, and the open file that comes along; no files at all if `file` is NULL, as from a worker. Returns 0 at the end of the
 /// connection, and -1 with `errno`, which is `EAGAIN` if there are no bytes.
 long tintype_receive(int socket, void *bytes, size_t count, int *file);
 

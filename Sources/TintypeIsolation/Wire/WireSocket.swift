@@ -48,7 +48,7 @@ package struct WireSocket: Sendable {
     // MARK: Receiving
 
     /// Receives a message.
-    /// - Parameter file: becomes the first file that comes along, which the caller closes, and is -1 before. A worker has no files to give.
+    /// - Parameter file: becomes the file that comes along, which the caller closes. A worker has no files to give.
     package func receive<Message: Decodable>(
         _ type: Message.Type, file: UnsafeMutablePointer<Int32>? = nil, wait: Wait
     ) throws(Failure) -> Message {
