@@ -9,7 +9,6 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #ifndef MFD_NOEXEC_SEAL
@@ -74,13 +73,6 @@ long tintype_receive(int socket, void *bytes, size_t count, int *file) {
 }
 
 int tintype_open_process(int process) { return (int)syscall(SYS_pidfd_open, process, 0); }
-
-int64_t tintype_processor_time(int process) {
-    clockid_t clock;
-    struct timespec time;
-    if (clock_getcpuclockid(process, &clock) != 0 || clock_gettime(clock, &time) != 0) return -1;
-    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
-}
 
 void tintype_signal_process(int opened, int process, int number) {
     if (opened >= 0) syscall(SYS_pidfd_send_signal, opened, number, NULL, 0);

@@ -236,7 +236,7 @@ struct WireTests {
         #expect(throws: WireSocket.Failure.self) { try negative.message(ImageMetadata.self) }
     }
 
-    @Test("A file arrives with its message, and only one")
+    @Test("A file arrives with its message")
     func files() throws {
         var ends: [Int32] = [-1, -1]
         try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)

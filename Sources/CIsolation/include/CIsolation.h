@@ -56,8 +56,5 @@ long tintype_receive(int socket, void *bytes, size_t count, int *file);
 /// Opens a process, so that a signal can't reach another one that gets its number; -1 with `errno`.
 int tintype_open_process(int process);
 
-/// The nanoseconds of processor time that a process has used; -1 if it is gone.
-int64_t tintype_processor_time(int process);
-
 /// Sends a signal to a process that was opened, or, if `opened` is -1, to the one with a number.
 void tintype_signal_process(int opened, int process, int number);

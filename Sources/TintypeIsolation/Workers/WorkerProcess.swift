@@ -89,8 +89,9 @@ final class WorkerProcess: Sendable {
 
     /// The processor time that it has used; `nil` if it is gone.
     var processorTime: Duration? {
-        let nanoseconds = tintype_processor_time(process)
-        return nanoseconds < 0 ? nil : .nanoseconds(nanoseconds)
+        var (clock, time) = (clockid_t(), timespec())
+        guard clock_getcpuclockid(process, &clock) == 0, clock_gettime(clock, &time) == 0 else { return nil }
+        return Duration.seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
     }
 
     /// The memory that is resident now, in bytes; `nil` if the process is gone.
