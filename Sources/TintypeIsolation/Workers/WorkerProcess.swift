@@ -8,9 +8,11 @@ final class WorkerProcess: Sendable {
     let socket: WireSocket
     /// A descriptor of the process; -1 where the system has none.
     private let handle: Int32
+    /// The process is killed when no program has this descriptor any more, even while it is stopped.
+    private let lifeline: Int32
     /// The process that started it.
     private let starter = getpid()
-    private let state: Lock<State>
+    private let state = Lock(State())
 
     /// The origin of images; that of the user's own has no name.
     struct Origin: Equatable {
@@ -20,10 +22,7 @@ final class WorkerProcess: Sendable {
     private struct State {
         var decodes = 0
         var served: Origin?
-        var isPaused = false
         var ending: WorkerEnding?
-        /// The process is killed when no program has this descriptor any more, even while it is stopped.
-        var lifeline: Int32
     }
 
     init(_ program: WorkerProgram) throws(ImageError) {
@@ -34,7 +33,7 @@ final class WorkerProcess: Sendable {
         }
         process = started
         socket = WireSocket(descriptor: descriptor)
-        state = Lock(State(lifeline: lifeline))
+        self.lifeline = lifeline
         handle = tintype_open_process(started)
     }
 
@@ -47,7 +46,6 @@ final class WorkerProcess: Sendable {
     deinit {
         end()
         close(socket.descriptor)
-        state.withLock { if $0.lifeline >= 0 { close($0.lifeline) } }
         if handle >= 0 { close(handle) }
     }
 
@@ -56,20 +54,12 @@ final class WorkerProcess: Sendable {
 
     /// Lets the process run, for images of one origin.
     func serve(_ origin: String?) {
-        state.withLock { state in
-            state.served = Origin(name: origin)
-            if state.isPaused { tintype_signal_process(handle, process, SIGCONT) }
-            state.isPaused = false
-        }
+        state.withLock { $0.served = Origin(name: origin) }
+        tintype_signal_process(handle, process, SIGCONT)
     }
 
     /// Stops the process: whatever has taken it over gets no processor until the next image.
-    func pause() {
-        state.withLock { state in
-            tintype_signal_process(handle, process, SIGSTOP)
-            state.isPaused = true
-        }
-    }
+    func pause() { tintype_signal_process(handle, process, SIGSTOP) }
 
     /// Counts a request.
     /// - Returns: the number of requests so far.
@@ -108,16 +98,22 @@ final class WorkerProcess: Sendable {
     }
 
     /// Waits for the end of the process, but not for ever: a thread of the program must not hang for one that can't be killed.
-    private func reaped(_ status: inout Int32) -> pid_t {
+    private func reaped() -> WorkerEnding {
+        var status: Int32 = 0
         for attempt in 0..<2_000 {
             let result = waitpid(process, &status, WNOHANG)
             if result < 0, errno == EINTR { continue }
-            guard result == 0 else { return result }
+            if result == process {
+                let signal = status & 0x7F
+                return signal == 0 ? .exit(status >> 8 & 0xFF) : .signal(signal)
+            }
+            // A program that ignores SIGCHLD, or waits for all children, knows it already.
+            guard result == 0 else { break }
             var poll = pollfd(fd: handle, events: Int16(POLLIN), revents: 0)
             // Without a descriptor, this only waits.
             _ = Glibc.poll(&poll, 1, attempt < 20 ? 1 : 5)
         }
-        return 0
+        return .unknown
     }
 
     /// Ends the process at once, and leaves no zombie.
@@ -125,17 +121,11 @@ final class WorkerProcess: Sendable {
     func end() -> WorkerEnding {
         state.withLock { state in
             if let ending = state.ending { return ending }
-            guard isOwn else { return .unknown }
             // A process that has ended already keeps its own reason. A program that has changed its user since may no longer kill it; the kernel
             // does when the lifeline is closed.
-            tintype_signal_process(handle, process, SIGKILL)
-            close(state.lifeline)
-            state.lifeline = -1
-            var status: Int32 = 0
-            // A program that ignores SIGCHLD, or waits for all children, knows it already.
-            let isKnown = reaped(&status) == process
-            let (signal, code) = (status & 0x7F, status >> 8 & 0xFF)
-            let ending: WorkerEnding = !isKnown ? .unknown : signal == 0 ? .exit(code) : .signal(signal)
+            if isOwn { tintype_signal_process(handle, process, SIGKILL) }
+            close(lifeline)
+            let ending = isOwn ? reaped() : .unknown
             state.ending = ending
             return ending
         }
