@@ -61,7 +61,7 @@ package struct SystemMemory {
     }
 
     /// Returns the lines of a small file; none if it cannot be read.
-    private func lines(of path: String) -> [Substring] {
+    package func lines(of path: String) -> [Substring] {
         guard let file = fopen(root + path, "re") else { return [] }
         defer { fclose(file) }
         var text = ""

@@ -86,15 +86,8 @@ final class WorkerProcess: Sendable {
 
     /// The memory that is resident now, in bytes; `nil` if the process is gone.
     var residentBytes: Int? {
-        let file = open("/proc/\(process)/statm", O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { return nil }
-        defer { close(file) }
-        return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 128) { buffer in
-            let count = read(file, buffer.baseAddress, buffer.count)
-            guard count > 0 else { return nil }
-            let numbers = String(decoding: buffer[..<count], as: UTF8.self).split(separator: " ")
-            return numbers.count > 1 ? Int(numbers[1]).map { $0 * Int(getpagesize()) } : nil
-        }
+        let numbers = SystemMemory().lines(of: "/proc/\(process)/statm").first?.split(separator: " ") ?? []
+        return numbers.count > 1 ? Int(numbers[1]).map { $0 * Int(getpagesize()) } : nil
     }
 
     /// Waits for the end of the process, but not for ever: a thread of the program must not hang for one that can't be killed.
