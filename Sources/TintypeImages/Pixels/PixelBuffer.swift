@@ -18,17 +18,14 @@ public final class PixelBuffer: Sendable {
         self.bytesPerRow = bytesPerRow
     }
 
-    /// Creates a buffer of mapped memory that is no longer written, and unmapped with the buffer. The caller unmaps the memory
-    /// if the result is `nil`: where the pixels don't fit, and where a copy is better, because the system limits the number of mappings.
+    /// Creates a buffer of mapped memory that is no longer written. It is unmapped with the buffer, or at once if the pixels don't fit, and
+    /// the result is `nil`.
     package convenience init?(
         mapped base: UnsafeMutableRawPointer, count: Int, size: PixelSize, format: PixelFormat
     ) {
-        guard count >= PixelMemory.mappingThreshold, let layout = PixelLayout(size: size, format: format),
-            layout.byteCount <= count
-        else { return nil }
-        self.init(
-            memory: PixelMemory(base: base, capacity: count, pool: nil), size: size, format: format,
-            bytesPerRow: layout.bytesPerRow)
+        let memory = PixelMemory(base: base, capacity: count, pool: nil)
+        guard let layout = PixelLayout(size: size, format: format), layout.byteCount <= count else { return nil }
+        self.init(memory: memory, size: size, format: format, bytesPerRow: layout.bytesPerRow)
     }
 
     /// The number of columns.

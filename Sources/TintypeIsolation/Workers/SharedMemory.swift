@@ -39,15 +39,14 @@ final class SharedMemory {
     func pixels(
         _ size: PixelSize, _ format: PixelFormat, pool: PixelBufferPool
     ) throws(WorkerConversation.Failure) -> PixelBuffer {
+        // The system limits the number of mappings.
         guard count >= PixelMemory.mappingThreshold else { return try copied(size, format, pool) }
         // A worker has no reason to map the memory, and so to prevent this.
         guard tintype_seal_writing(descriptor) == 0 else { throw .nonsense }
-        guard let base = mmap(nil, count, PROT_READ, MAP_PRIVATE, descriptor, 0), base != MAP_FAILED else {
-            throw .system("map shared memory", errno)
-        }
-        if let pixels = PixelBuffer(mapped: base, count: count, size: size, format: format) { return pixels }
-        munmap(base, count)
-        return try copied(size, format, pool)
+        guard let base = mmap(nil, count, PROT_READ, MAP_PRIVATE, descriptor, 0), base != MAP_FAILED,
+            let pixels = PixelBuffer(mapped: base, count: count, size: size, format: format)
+        else { throw .system("map shared memory", errno) }
+        return pixels
     }
 
     private func copied(
