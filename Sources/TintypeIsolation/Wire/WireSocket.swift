@@ -60,19 +60,14 @@ package struct WireSocket: Sendable {
         return try content.message(type)
     }
 
-    /// Takes memory as bytes come: an announcement alone costs nothing.
+    /// Receives a part of a message.
     private func data(_ count: Int, _ wait: Wait) throws(Failure) -> Data {
-        var data = Data()
-        var piece = [UInt8](repeating: 0, count: min(count, 256 << 10))
-        while data.count < count {
-            let size = min(piece.count, count - data.count)
-            try piece.withUnsafeMutableBufferPointer { bytes throws(Failure) in
-                try fill(
-                    UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(bytes)[..<size]), file: nil,
-                    wait: wait)
-            }
-            data.append(contentsOf: piece[..<size])
+        // The system gives pages of cleared memory as bytes come: an announcement alone costs nothing.
+        var data = Data(count: count)
+        let result = data.withUnsafeMutableBytes { bytes in
+            Result { () throws(Failure) -> Void in try fill(bytes, file: nil, wait: wait) }
         }
+        try result.get()
         return data
     }
 
