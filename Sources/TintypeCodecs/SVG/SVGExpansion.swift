@@ -4,56 +4,49 @@ internal import TintypeImages
 /// Counts the elements that a document draws when each reference is followed.
 struct SVGExpansion {
     private let contents: SVGContents
-    private var totals: [Int: Double] = [:]
+    /// The element of each reference, by its place in the document.
+    private let targets: [Int?]
+    /// Counting ends beyond this number of elements.
+    private let limit: Int
+    private var drawn = 0
     private var steps = 0
-    /// The depths of the elements whose totals are being computed.
-    private var unfinished: [Int: Int] = [:]
-    /// The smallest depth of elements that their own contents refer to.
-    private var circleDepth = Int.max
+    /// The elements whose references are being followed.
+    private var unfinished: Set<Int> = []
 
     /// References to references; librsvg follows no more on its stack either.
     private static let maximumDepth = 200
-    private static let enough = 1e15
     private static let maximumSteps = 4_000_000
 
-    init(_ contents: SVGContents) { self.contents = contents }
-
-    /// The number of elements of the whole document.
-    /// - Throws: ``ImageError/Code/limitExceeded`` for references that can't be followed to their ends.
-    mutating func total() throws(ImageError) -> Double {
-        contents.elements.isEmpty ? 0 : try total(of: 0, depth: 0)
+    private init(_ contents: SVGContents, limit: Int) {
+        (self.contents, self.limit) = (contents, limit)
+        // Once: ids may be long.
+        targets = contents.references.map { contents.ids[$0.target] }
     }
 
-    /// The number of an element and its descendants.
-    private mutating func total(of element: Int, depth: Int) throws(ImageError) -> Double {
-        if let total = totals[element] { return total }
-        guard depth < Self.maximumDepth else { throw Self.failure }
-        // Elements that refer to themselves draw nothing.
-        if let first = unfinished[element] {
-            circleDepth = min(circleDepth, first)
-            return 0
+    /// Returns the number of elements of the whole document, or a number above the limit.
+    /// - Throws: ``ImageError/Code/limitExceeded`` for references that can't be followed to their ends.
+    static func count(_ contents: SVGContents, limit: Int) throws(ImageError) -> Int {
+        var expansion = SVGExpansion(contents, limit: limit)
+        if !contents.elements.isEmpty { try expansion.draw(0) }
+        return expansion.drawn
+    }
+
+    /// Counts an element, its descendants, and whatever they refer to.
+    private mutating func draw(_ element: Int) throws(ImageError) {
+        guard unfinished.count < Self.maximumDepth, steps < Self.maximumSteps else {
+            throw SVGContents.refusal("has elements that refer to each other too often")
         }
-        unfinished[element] = depth
-        defer { unfinished[element] = nil }
+        // Elements that refer to themselves draw nothing.
+        guard unfinished.insert(element).inserted else { return }
+        defer { unfinished.remove(element) }
         let end = min(contents.elements[element].end, contents.elements.count)
-        var total = Double(end - element)
+        drawn += end - element
         var index = contents.elements[element].firstReference
-        while index < contents.references.count, contents.references[index].element < end {
+        while index < targets.count, contents.references[index].element < end, drawn <= limit {
             steps += 1
-            if let target = contents.ids[contents.references[index].target] {
-                total += try self.total(of: target, depth: depth + 1)
-            }
-            guard total < Self.enough, steps < Self.maximumSteps else { throw Self.failure }
+            if let target = targets[index] { try draw(target) }
             index += 1
         }
-        // A total without an element around it doesn't apply to drawing it elsewhere.
-        if circleDepth >= depth {
-            totals[element] = total
-            circleDepth = .max
-        }
-        return total
     }
-
-    private static var failure: ImageError { SVGContents.refusal("has elements that refer to each other too often") }
 }
 #endif

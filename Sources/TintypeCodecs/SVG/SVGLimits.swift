@@ -16,12 +16,12 @@ struct SVGLimits {
     /// The bytes that the images inside take when they are decoded.
     let imageBytes: Int
     /// The elements that are drawn.
-    private let drawn: Double
+    private let drawn: Int
 
     init(_ data: Data, _ context: ProcessingContext, depth: Int = 0) throws(ImageError) {
         let contents = try data.withBytes { bytes throws(ImageError) in try SVGContents(bytes) }
-        var expansion = SVGExpansion(contents)
-        var drawn = try expansion.total()
+        let limit = max(Self.freeElements, Self.maximumRepetition * contents.elements.count)
+        var drawn = try SVGExpansion.count(contents, limit: limit)
         var bytes = 0
         for image in contents.images {
             let content = try Self.content(of: image, context, depth: depth)
@@ -35,9 +35,9 @@ struct SVGLimits {
         }
         imageBytes = bytes
         self.drawn = drawn
-        guard drawn <= Double(max(Self.freeElements, Self.maximumRepetition * contents.elements.count)) else {
+        guard drawn <= limit else {
             throw SVGContents.refusal(
-                "draws its \(contents.elements.count) elements over and over, \(Int(drawn)) times or more")
+                "draws its \(contents.elements.count) elements over and over, \(drawn) times or more")
         }
     }
 
@@ -60,7 +60,7 @@ struct SVGLimits {
     /// The memory that an image inside the document takes when it is decoded, and the elements that it draws.
     private static func content(
         of image: [UInt8], _ context: ProcessingContext, depth: Int
-    ) throws(ImageError) -> (bytes: Int, elements: Double) {
+    ) throws(ImageError) -> (bytes: Int, elements: Int) {
         // A URL without data shows nothing.
         guard let comma = image.firstIndex(of: UInt8(ascii: ",")), comma < image.count - 1 else { return (0, 0) }
         let content: DataURL
