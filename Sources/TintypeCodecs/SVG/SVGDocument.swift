@@ -9,7 +9,8 @@ final class SVGDocument {
     /// The size in pixels of CSS, which needn't be whole.
     let width: Double
     let height: Double
-    private let limits: SVGLimits
+    /// The bytes that the images inside take while they are drawn.
+    let imageBytes: Int
     private let handle: UnsafeMutablePointer<RsvgHandle>
 
     /// Reads a document.
@@ -20,7 +21,7 @@ final class SVGDocument {
                 reason: "the SVG has \(ByteCount(data.count)), over the limit of \(ByteCount(SVGCoder.maximumBytes))")
         }
         let data = try SVGLimits.markup(of: data)
-        limits = try SVGLimits(data, context)
+        imageBytes = try SVGLimits(data, context).imageBytes
         var error: UnsafeMutablePointer<GError>?
         // Without a base address and without flags: nothing else is read, and XML entities keep their limits.
         let parsed = data.withUnsafeBytes { bytes in
@@ -83,9 +84,6 @@ final class SVGDocument {
         }
         return length.length > 0 ? length.length * pixelsPerUnit : nil
     }
-
-    /// The bytes that the images inside take while they are drawn.
-    var imageBytes: Int { limits.imageBytes }
 
     /// Draws the whole picture at a size.
     func draw(_ size: PixelSize, context: ProcessingContext) throws(ImageError) -> PixelBuffer {
