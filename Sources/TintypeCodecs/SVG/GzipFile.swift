@@ -14,10 +14,9 @@ enum GzipFile {
             throw ImageError(.outOfMemory, stage: .decode, reason: "there isn't enough memory to decompress the SVG")
         }
         defer { libdeflate_free_decompressor(handle) }
-        // The file ends with its unpacked length, modulo 2³².
+        // The file ends with its unpacked length, modulo 2³², unless other bytes follow.
         let stated = data.suffix(4).reversed().reduce(0) { $0 << 8 | Int($1) }
-        var capacity = min(max(stated, 4_096), maximumBytes)
-        while true {
+        for capacity in [min(max(stated, 4_096), maximumBytes), maximumBytes] {
             var bytes = Data(count: capacity)
             var count = 0
             let result = bytes.withUnsafeMutableBytes { target in
@@ -31,15 +30,13 @@ enum GzipFile {
                 // librsvg would unpack once more, past all limits.
                 guard !isOne(bytes) else { throw .corrupt("the SVG is compressed twice") }
                 return bytes.prefix(count)
-            case LIBDEFLATE_INSUFFICIENT_SPACE where capacity < maximumBytes:
-                capacity = min(capacity * 4, maximumBytes)
-            case LIBDEFLATE_INSUFFICIENT_SPACE:
-                throw ImageError(
-                    .limitExceeded, stage: .decode,
-                    reason: "the compressed SVG has more than the limit of \(ByteCount(maximumBytes))")
+            case LIBDEFLATE_INSUFFICIENT_SPACE: continue
             default: throw .corrupt("the compressed SVG is damaged")
             }
         }
+        throw ImageError(
+            .limitExceeded, stage: .decode,
+            reason: "the compressed SVG has more than the limit of \(ByteCount(maximumBytes))")
     }
 }
 #endif
