@@ -122,7 +122,7 @@ final class WorkerPool: Sendable {
 
     /// Keeps a worker for the next request, unless it was ended, has done enough, or there are enough.
     func keep(_ worker: WorkerProcess) {
-        guard worker.isUsable, worker.countDecode() < isolation.maximumDecodesPerProcess,
+        guard worker.isUsable, worker.requests < isolation.maximumDecodesPerProcess,
             worker.residentBytes ?? .max <= isolation.maximumIdleMemory.bytes
         else { return }
         park(worker)

@@ -20,7 +20,7 @@ final class WorkerProcess: Sendable {
     }
 
     private struct State {
-        var decodes = 0
+        var requests = 0
         var served: Origin?
         var ending: WorkerEnding?
     }
@@ -52,23 +52,20 @@ final class WorkerProcess: Sendable {
     /// The origin whose images the process has seen; `nil` if it has seen none.
     var served: Origin? { state.withLock { $0.served } }
 
-    /// Lets the process run, for images of one origin.
+    /// The number of requests, an animation being one.
+    var requests: Int { state.withLock { $0.requests } }
+
+    /// Lets the process run, for a request about an image of an origin.
     func serve(_ origin: String?) {
-        state.withLock { $0.served = Origin(name: origin) }
+        state.withLock { state in
+            state.served = Origin(name: origin)
+            state.requests += 1
+        }
         tintype_signal_process(handle, process, SIGCONT)
     }
 
     /// Stops the process: whatever has taken it over gets no processor until the next image.
     func pause() { tintype_signal_process(handle, process, SIGSTOP) }
-
-    /// Counts a request.
-    /// - Returns: the number of requests so far.
-    func countDecode() -> Int {
-        state.withLock { state in
-            state.decodes += 1
-            return state.decodes
-        }
-    }
 
     /// False once the process has ended, for whatever reason.
     var isAlive: Bool {
