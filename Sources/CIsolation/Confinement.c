@@ -73,10 +73,10 @@ static int limit(int resource, rlim_t value, rlim_t most) {
 
 static int limit_resources(uint64_t memory, uint64_t seconds) {
     // Memory that is shared or mapped from files is in the second limit alone, with the code of all libraries.
-    uint64_t space = memory > UINT64_MAX - (4ull << 30) ? memory : memory + (4ull << 30);
+    uint64_t space = memory + (4ull << 30);
     // The signal that tells of the used processor time comes some seconds before the signal that gives no reason.
     if (limit(RLIMIT_DATA, memory, memory) || limit(RLIMIT_AS, space, space) || limit(RLIMIT_CPU, seconds, seconds + 5)) return -1;
-    return limit(RLIMIT_CORE, 0, 0) || limit(RLIMIT_NOFILE, 64, 64) ? -1 : 0;
+    return limit(RLIMIT_NOFILE, 64, 64);
 }
 
 void tintype_limit_memory(uint64_t memory) {
