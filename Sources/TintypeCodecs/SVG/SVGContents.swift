@@ -155,8 +155,7 @@ final class SVGContents {
         }
         if let link, Self.elementsWithData.contains(name) {
             let address = Self.address(link[...])
-            let isData = address.prefix(5).map { $0 | 0x20 }.elementsEqual("data:".utf8.map { $0 | 0x20 })
-            if isData { images.append(address) }
+            if address.prefix(5).map({ $0 | 0x20 }).elementsEqual("data:".utf8) { images.append(address) }
         }
         if max(elements.count, references.count) > Self.maximumElements {
             refuse("has more elements or references than the limit of \(Self.maximumElements)", parser)
@@ -188,8 +187,7 @@ final class SVGContents {
             guard isAddress else { continue }
             guard let close = rest.firstIndex(of: UInt8(ascii: ")")) else { return }
             let quotes = [UInt8(ascii: "'"), UInt8(ascii: "\"")]
-            let target = rest[..<close].filter { $0 > 0x20 && !quotes.contains($0) }
-            if target.first == UInt8(ascii: "#") { follow(target[...], from: element) }
+            follow(rest[..<close].filter { $0 > 0x20 && !quotes.contains($0) }[...], from: element)
             rest = rest[close...]
         }
     }
