@@ -152,10 +152,9 @@ package struct DecoderWorker {
 
     private func send(_ message: WorkerMessage) throws(WireSocket.Failure) { try socket.send(message, wait: wait) }
 
-    private func wait(for events: Int32) throws(WireSocket.Failure) {
+    /// Waits until the socket may be ready, and is called again if it isn't.
+    private func wait(for events: Int32) {
         var poll = pollfd(fd: socket.descriptor, events: Int16(events), revents: 0)
-        while Glibc.poll(&poll, 1, -1) < 0 {
-            guard errno == EINTR else { throw .system(errno) }
-        }
+        _ = Glibc.poll(&poll, 1, -1)
     }
 }

@@ -58,15 +58,11 @@ final class SharedMemory {
         } catch {
             throw .abandoned(error)
         }
-        try copy.withUnsafeMutableBytes { bytes throws(WorkerConversation.Failure) in
-            var done = 0
-            while done < bytes.count, let start = bytes.baseAddress {
-                let count = pread(descriptor, start + done, bytes.count - done, off_t(done))
-                if count < 0, errno == EINTR { continue }
-                guard count > 0 else { throw .system("read shared memory", errno) }
-                done += count
-            }
+        // Memory is read without interruption.
+        let isWhole = copy.withUnsafeMutableBytes { bytes in
+            pread(descriptor, bytes.baseAddress, bytes.count, 0) == bytes.count
         }
+        guard isWhole else { throw .system("read shared memory", errno) }
         return copy.freeze()
     }
 }
