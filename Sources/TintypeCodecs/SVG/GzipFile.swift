@@ -34,9 +34,7 @@ enum GzipFile {
             default: throw .corrupt("the compressed SVG is damaged")
             }
         }
-        throw ImageError(
-            .limitExceeded, stage: .decode,
-            reason: "the compressed SVG has more than the limit of \(ByteCount(maximumBytes))")
+        throw SVGContents.refusal("has more than the limit of \(ByteCount(maximumBytes)) when it is unpacked")
     }
 }
 #endif

@@ -16,9 +16,8 @@ final class SVGDocument {
     /// Reads a document.
     init(_ data: Data, context: ProcessingContext) throws(ImageError) {
         guard data.count <= SVGCoder.maximumBytes else {
-            throw ImageError(
-                .limitExceeded, stage: .decode,
-                reason: "the SVG has \(ByteCount(data.count)), over the limit of \(ByteCount(SVGCoder.maximumBytes))")
+            throw SVGContents.refusal(
+                "has \(ByteCount(data.count)), over the limit of \(ByteCount(SVGCoder.maximumBytes))")
         }
         let data = try SVGLimits.markup(of: data)
         imageBytes = try SVGLimits(data, context).imageBytes

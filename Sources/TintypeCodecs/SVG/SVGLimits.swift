@@ -26,9 +26,8 @@ struct SVGLimits {
         for image in contents.images {
             let content = try Self.content(of: image, context, depth: depth)
             guard content.bytes <= context.limits.maximumBytes.bytes - bytes else {
-                throw ImageError(
-                    .limitExceeded, stage: .decode,
-                    reason: "the images in the SVG take more than the limit of \(context.limits.maximumBytes)")
+                throw SVGContents.refusal(
+                    "embeds images that take more than the limit of \(context.limits.maximumBytes)")
             }
             bytes += content.bytes
             drawn += content.elements
@@ -75,8 +74,7 @@ struct SVGLimits {
         case .webp: coder = WebPCoder()
         case .svg:
             guard depth < maximumDepth else {
-                throw ImageError(
-                    .limitExceeded, stage: .decode, reason: "the SVG nests SVGs more than \(maximumDepth) deep")
+                throw SVGContents.refusal("nests SVGs more than \(maximumDepth) deep")
             }
             let drawing = try SVGLimits(markup(of: content.data), context, depth: depth + 1)
             return (drawing.imageBytes, drawing.drawn)
