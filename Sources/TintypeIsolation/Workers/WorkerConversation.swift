@@ -12,12 +12,12 @@ final class WorkerConversation {
     /// The largest number of bytes that a worker may allocate.
     private let memoryLimit: Int
     private let timeLimit: Duration
-    /// The processor time for the request, and the time that the worker has then used in all. On a busy machine, much more time passes.
-    private let processorLimit: Duration
-    private let processorEnd: Duration
     /// The part of it that remains. Time while the program is stopped, as by Ctrl-Z, doesn't count.
     private var timeLeft: Duration
     private var lastLook = SuspendingClock.now
+    /// The processor time for the request, and the time that the worker has then used in all. On a busy machine, much more time passes.
+    private let processorLimit: Duration
+    private let processorEnd: Duration
     /// The memory of the decode, until the conversation ends.
     private var reservation: DecodeReservation?
     /// True once the pixels were described, and have their memory.
