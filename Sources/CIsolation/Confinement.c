@@ -1,5 +1,4 @@
 #define _GNU_SOURCE
-#include "CIsolation.h"
 #include "Internal.h"
 
 #include <errno.h>

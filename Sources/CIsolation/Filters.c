@@ -1,5 +1,4 @@
 #define _GNU_SOURCE
-#include "CIsolation.h"
 #include "Internal.h"
 
 #include <errno.h>
@@ -121,7 +120,7 @@ void tintype_make_decoding_filter(struct tintype_filter *filter, int opens) {
     static const uint32_t commands[] = {F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL};
     begin(filter);
     // The lifeline: the kernel uses it to end this process with its program.
-    rule_where(filter, SYS_close, 0, ANY_BIT, TINTYPE_WORKER_SOCKET + 1, SECCOMP_RET_KILL_PROCESS);
+    rule_where(filter, SYS_close, 0, ANY_BIT, LIFELINE, SECCOMP_RET_KILL_PROCESS);
     rules(filter, allowed, COUNT(allowed), SECCOMP_RET_ALLOW);
     rules(filter, refused, COUNT(refused), ERROR(EACCES));
     // Threads, but no processes. The flags of clone3 are in memory, which a filter can't read: the C library then uses clone.

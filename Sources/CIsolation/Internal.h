@@ -1,6 +1,8 @@
 // What the files of this module share.
 #pragma once
 
+#include "CIsolation.h"
+
 #include <linux/filter.h>
 
 // Sanitizers reserve much address space, and make system calls of their own: a worker has neither limits of memory nor filters then.
@@ -11,6 +13,9 @@
 #define SANITIZED 1
 #endif
 #endif
+
+/// The descriptors of a worker beside its socket.
+enum { LIFELINE = TINTYPE_WORKER_SOCKET + 1, LIBRARY };
 
 /// A filter of system calls (seccomp), written for the kernel's own interpreter.
 struct tintype_filter {

@@ -1,6 +1,5 @@
 // Starting workers, and becoming a worker. Both are in the same file, so that a program that can start a worker has linked the constructor.
 #define _GNU_SOURCE
-#include "CIsolation.h"
 #include "Internal.h"
 
 #include <elf.h>
@@ -178,8 +177,6 @@ struct start {
     const struct sock_fprog *filter;
 };
 
-/// The descriptors of a worker beside its socket.
-enum { LIFELINE = TINTYPE_WORKER_SOCKET + 1, LIBRARY };
 #define CALL(name, ...) syscall(SYS_##name, __VA_ARGS__)
 #ifndef CLOSE_RANGE_CLOEXEC
 #define CLOSE_RANGE_CLOEXEC 4
