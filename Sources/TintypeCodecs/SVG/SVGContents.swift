@@ -103,9 +103,7 @@ final class SVGContents {
         handler.comment = nil
         handler.processingInstruction = nil
         handler.reference = nil
-        handler.warning = nil
-        handler.error = nil
-        handler.fatalError = nil
+        // Errors and warnings of all kinds.
         handler.serror = { _, _ in }
     }
 
