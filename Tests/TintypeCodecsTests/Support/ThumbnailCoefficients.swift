@@ -28,8 +28,8 @@ enum ThumbnailCoefficients {
         var predictions = [0, 0, 0]
         while !reader.isAtEnd {
             do throws(NotForThumbnails) { try reader.next(bytes.span) } catch { return nil }
-            for lane in reader.window.lanes where !lane.isVoid {
-                if lane.beginsInterval { predictions = [0, 0, 0] }
+            for lane in reader.window.lanes {
+                if frame.restartInterval > 0 { predictions = [0, 0, 0] }
                 var large = lane.large[...]
                 reader.records.withBytes { records in
                     for index in 0..<lane.mcus * frame.blocks.count {

@@ -160,7 +160,8 @@ struct CoefficientResampler: ~Copyable {
 
     /// Adds the MCUs of a stream's records.
     mutating func add(_ lane: ScanLane, _ records: borrowing MutablePixelBuffer) throws(NotForThumbnails) {
-        if lane.beginsInterval { predictions = [0, 0, 0] }
+        // Each stream then has an interval.
+        if frame.restartInterval > 0 { predictions = [0, 0, 0] }
         var done = 0
         var usedLarge = 0
         while done < lane.mcus {

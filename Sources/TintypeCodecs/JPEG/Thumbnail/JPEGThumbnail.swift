@@ -110,7 +110,7 @@ struct JPEGThumbnail {
         do throws(NotForThumbnails) {
             while !reader.isAtEnd {
                 try reader.next(bytes)
-                for lane in reader.window.lanes where !lane.isVoid {
+                for lane in reader.window.lanes {
                     try NotForThumbnails.checkCancellation(context)
                     try resampler.add(lane, reader.records)
                 }

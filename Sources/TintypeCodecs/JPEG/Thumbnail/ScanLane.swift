@@ -6,6 +6,8 @@ struct ScanLane {
     /// The first record ends at `top`, and the last starts at `low` or above.
     let top: Int
     let low: Int
+    /// The number of records that there is room for.
+    let capacity: Int
     private let recordSize: Int
     /// The bits of the part. For a guess, the start moves to the MCU that was found.
     var begin = 0
@@ -14,12 +16,8 @@ struct ScanLane {
     var large: [ccoefficients_large] = []
     /// True if a code was met that doesn't exist.
     var hasFailed = false
-    /// True if another stream has taken the part over.
-    var isVoid = false
-    /// The number of complete MCUs that count.
+    /// The number of complete MCUs that count: none if another stream has taken the part over.
     var mcus = 0
-    /// True if an interval of restart markers starts here, so that predictions do too.
-    var beginsInterval = false
 
     /// Entries store up to this number of bytes below the record that they are for.
     private static let margin = 128
@@ -33,12 +31,12 @@ struct ScanLane {
         self.recordSize = recordSize
         top = records.upperBound
         low = records.lowerBound + Self.margin
+        capacity = (top - low) / recordSize
     }
 
     /// The number of complete records.
     var records: Int { (top - stream.recordEnd) / recordSize }
-    /// The number of records that there is still room for.
-    var room: Int { (stream.recordEnd - low) / recordSize }
+    private var room: Int { capacity - records }
 
     /// Starts at a bit, as if an MCU did.
     mutating func restart(at bit: Int) {

@@ -1,6 +1,9 @@
 internal import TintypeImages
 
 /// Decodes a scan in windows, so that the memory it takes doesn't grow with the picture, and stays in the caches of the processor.
+///
+/// Of a scan with restart markers, these are whole intervals. A scan without them is decoded in pieces, which end somewhere, up to a rest
+/// that is decoded like an interval.
 struct ScanReader: ~Copyable {
     private let restartInterval: Int
     private let blocks: Int
@@ -18,16 +21,14 @@ struct ScanReader: ~Copyable {
     private var offset: Int
     /// The next bit of the window, which an MCU starts with.
     private var position = 0
-    /// The ends of intervals in the window, in bytes.
+    /// The ends of intervals in the window, in bytes. Without restart markers there is one.
     private var ends: [Int] = []
     /// True if the end of the scan is in the window.
     private var hasEnd = false
     /// The number of the next restart marker, from 0 to 7.
     private var restartNumber: UInt8 = 0
-    /// The MCUs that are left, of the scan and of the present interval.
+    /// The MCUs that are left.
     private var mcus: Int
-    private var mcusOfInterval: Int
-    private var beginsInterval = true
 
     /// The most bytes of a window for each stream. More don't make it faster.
     private static let partBytes = 1 << 17
@@ -47,10 +48,9 @@ struct ScanReader: ~Copyable {
         window.warmUp = warmUp
         offset = frame.scan
         mcus = frame.mcus.pixelCount
-        mcusOfInterval = restartInterval == 0 ? mcus : min(mcus, restartInterval)
         // Where blocks take few bytes, the records of fewer have room.
         let part = Self.recordCount / 2 * max(1, byteCount - frame.scan) / (mcus * blocks)
-        capacity = ScanWindow.mostLanes * min(Self.partBytes, max(4_096, part))
+        capacity = ScanWindow.mostLanes * min(Self.partBytes, max(5_000, part))
         let data = try Self.buffer(capacity + ScanBytes.padding, context.pool)
         let buffer = try Self.buffer(ScanWindow.mostLanes * Self.recordCount * coding.recordSize, context.pool)
         self.data = data
@@ -72,67 +72,50 @@ struct ScanReader: ~Copyable {
 
     /// Decodes the next window.
     mutating func next(_ file: Span<UInt8>) throws(NotForThumbnails) {
-        moveRest()
-        while !hasEnd, count < capacity { try fill(file) }
-        let intervals = wholeIntervals
-        if beginsInterval, intervals.count > 1 {
-            try decode(intervals)
+        if !hasEnd, ends.count < ScanWindow.mostLanes {
+            moveRest()
+            while !hasEnd, count < capacity { try fill(file) }
+        }
+        let rest = position..<max(position, 8 * count)
+        if restartInterval > 0 || hasEnd && window.isShort(rest) && hasRoom(mcus) {
+            try decodeIntervals()
         } else {
-            try decodePiece()
+            try decode(piece: rest)
         }
         // After the last MCU nothing may come but the end.
-        guard mcus > 0 || hasEnd && ends.isEmpty else { throw NotForThumbnails() }
+        guard mcus > 0 || mcus == 0 && hasEnd && ends.isEmpty else { throw NotForThumbnails() }
     }
 
-    /// The next intervals, if they are in the window and short.
-    private var wholeIntervals: [Range<Int>] {
-        guard restartInterval > 0, restartInterval * blocks < Self.recordCount - 64 else {
-            return []
-        }
+    /// True if a stream has room for the records of so many MCUs.
+    private func hasRoom(_ mcus: Int) -> Bool { mcus * blocks < Self.recordCount - 64 }
+
+    /// Decodes the next intervals, as many as there are streams.
+    private mutating func decodeIntervals() throws(NotForThumbnails) {
         var intervals: [Range<Int>] = []
-        var begin = position
-        for end in ends.prefix(ScanWindow.mostLanes) {
-            intervals.append(begin..<max(begin, end * 8))
-            begin = end * 8
-        }
-        return intervals
-    }
-
-    private mutating func decode(_ intervals: [Range<Int>]) throws(NotForThumbnails) {
-        var left = mcus
         var counts: [Int] = []
-        for _ in intervals {
-            counts.append(min(left, restartInterval))
+        var (begin, left) = (position, mcus)
+        for end in ends.prefix(ScanWindow.mostLanes) {
+            intervals.append(begin..<max(begin, 8 * end))
+            counts.append(restartInterval > 0 ? min(left, restartInterval) : left)
+            begin = 8 * end
             left -= counts.last ?? 0
         }
-        guard counts.allSatisfy({ $0 > 0 }) else { throw NotForThumbnails() }
+        // Intervals rarely end behind the window, or have more records than there is room for.
+        guard !counts.isEmpty, counts.allSatisfy({ $0 > 0 && hasRoom($0) }) else { throw NotForThumbnails() }
         try Self.withBytes(data, &records) { (data, records) throws(NotForThumbnails) in
             try window.decode(intervals: intervals, mcus: counts, data, &records)
         }
         mcus = left
-        position = intervals[intervals.count - 1].upperBound
+        position = begin
         ends.removeFirst(intervals.count)
-        mcusOfInterval = min(mcus, restartInterval)
     }
 
-    private mutating func decodePiece() throws(NotForThumbnails) {
-        let end = ends.first
-        let piece = position..<max(position, 8 * (end ?? count))
-        let left = mcusOfInterval
-        let begins = beginsInterval
+    private mutating func decode(piece: Range<Int>) throws(NotForThumbnails) {
         try Self.withBytes(data, &records) { (data, records) throws(NotForThumbnails) in
-            try window.decode(piece: piece, mcus: left, isLast: end != nil, beginsInterval: begins, data, &records)
+            try window.decode(piece: piece, data, &records)
         }
-        let decoded = window.lanes.reduce(0) { $0 + ($1.isVoid ? 0 : $1.mcus) }
-        mcus -= decoded
-        mcusOfInterval -= decoded
+        mcus -= window.lanes.reduce(0) { $0 + $1.mcus }
         position = window.end
-        beginsInterval = mcusOfInterval == 0
-        guard beginsInterval else { return }
-        // An interval ends only where it is known to end.
-        guard position == piece.upperBound, end != nil else { throw NotForThumbnails() }
-        ends.removeFirst()
-        mcusOfInterval = min(mcus, restartInterval)
     }
 
     private static func withBytes(

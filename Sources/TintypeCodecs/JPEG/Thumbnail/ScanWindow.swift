@@ -17,7 +17,7 @@ struct ScanWindow {
     var warmUp = 1_024
     /// The number of parts that were taken over.
     private(set) var takeovers = 0
-    /// The bit after the last MCU that was decoded.
+    /// The bit after the last MCU of a piece that was decoded.
     private(set) var end = 0
 
     static let mostLanes = 3
@@ -35,153 +35,107 @@ struct ScanWindow {
         }
     }
 
-    // MARK: Intervals
-
-    /// Decodes whole intervals, each with its own stream.
+    /// Decodes whole intervals, each with a stream.
     /// - Parameters:
     ///   - intervals: their bits, padded to whole bytes.
     ///   - mcus: the number of MCUs of each.
     mutating func decode(
         intervals: [Range<Int>], mcus: [Int], _ data: RawSpan, _ records: inout MutableRawSpan
     ) throws(NotForThumbnails) {
-        for index in lanes.indices {
-            lanes[index].isVoid = index >= intervals.count
-            guard index < intervals.count else { continue }
-            begin(index, intervals[index])
-            lanes[index].beginsInterval = true
-        }
+        begin(intervals)
         try runTogether(data, &records)
-        for index in intervals.indices {
-            try complete(index, mcus: mcus[index], data, &records)
-            lanes[index].mcus = mcus[index]
+        for (index, mcus) in mcus.enumerated() {
+            let needed = mcus * coding.blocks
+            try advance(index, to: lanes[index].end, records: needed, data, &records)
+            // The last MCU ends in the last byte.
+            guard lanes[index].records == needed, (0..<8).contains(lanes[index].end - lanes[index].stream.position)
+            else { throw NotForThumbnails() }
+            lanes[index].mcus = mcus
         }
     }
 
-    // MARK: Pieces of an interval
+    /// True if a piece isn't worth a guess.
+    func isShort(_ piece: Range<Int>) -> Bool {
+        piece.count - Self.mostMCUBits < 8 * 4 * warmUp * Self.mostLanes
+    }
 
-    /// Decodes a piece of an interval.
-    /// - Parameters:
-    ///   - piece: its bits, from the start of an MCU on.
-    ///   - mcus: the number of MCUs that the interval still has.
-    ///   - isLast: true if the interval ends with the piece; otherwise some of its end may be left.
+    /// Decodes a piece of a scan: the MCUs from its first bit on that are surely whole, and whose records have room.
     mutating func decode(
-        piece: Range<Int>, mcus: Int, isLast: Bool, beginsInterval: Bool, _ data: RawSpan,
-        _ records: inout MutableRawSpan
+        piece: Range<Int>, _ data: RawSpan, _ records: inout MutableRawSpan
     ) throws(NotForThumbnails) {
-        // Short pieces aren't worth a guess.
-        let count = piece.count < 8 * 4 * warmUp * Self.mostLanes ? 1 : Self.mostLanes
-        for index in lanes.indices {
-            lanes[index].isVoid = index >= count
-            lanes[index].beginsInterval = index == 0 && beginsInterval
-            guard index < count else { continue }
-            // Guesses start with a byte, which isn't likelier than any other bit.
-            let first = index == 0 ? piece.lowerBound : piece.lowerBound + piece.count / count * index & ~7
-            let last = piece.lowerBound + piece.count / count * (index + 1) & ~7
-            // The last MCU must be whole.
-            let end = isLast ? piece.upperBound : piece.upperBound - Self.mostMCUBits
-            begin(index, first..<max(first, index == count - 1 ? end : last))
-        }
+        let limit = piece.upperBound - Self.mostMCUBits
+        let count = isShort(piece) ? 1 : Self.mostLanes
+        // Guesses start with a byte, which isn't likelier than any other bit.
+        let starts = (0..<count).map { piece.lowerBound + (limit - piece.lowerBound) / count * $0 & ~7 }
+        let ends = starts.dropFirst() + [limit]
+        begin(zip(starts, ends).map { $0..<max($0, $1) })
         if count > 1 { try synchronize(data, &records) }
         try runTogether(data, &records)
-        try join(piece, mcus: mcus, isLast: isLast, count: count, data, &records)
-    }
-
-    private mutating func begin(_ index: Int, _ bits: Range<Int>) {
-        lanes[index].begin = bits.lowerBound
-        lanes[index].end = bits.upperBound
-        lanes[index].mcus = 0
-        lanes[index].restart(at: bits.lowerBound)
-    }
-
-    /// Runs the streams that guess through the bytes before their parts, and the first stream through the start of its own.
-    private mutating func synchronize(_ data: RawSpan, _ records: inout MutableRawSpan) throws(NotForThumbnails) {
-        let guesses = 1..<Self.mostLanes
-        for index in guesses { lanes[index].restart(at: lanes[index].begin - 8 * warmUp) }
-        while true {
-            let groups = guesses.reduce(min(256, lanes[0].groups(to: lanes[0].end))) {
-                min($0, lanes[$1].groups(to: lanes[$1].begin))
+        // In the order of the parts, each stream has to arrive where the next started.
+        var current = 0
+        for next in 1...count {
+            let target = next < count ? lanes[next].begin : limit
+            // Streams end between MCUs, so that a last one has to fit.
+            let most = lanes[current].capacity - 2 * coding.blocks
+            try advance(current, to: target, records: most, data, &records)
+            lanes[current].mcus = lanes[current].records / coding.blocks
+            // Without room for more records, the rest is for the next window.
+            guard next < count, lanes[current].stream.position >= target else { break }
+            if lanes[current].stream.position == target, !lanes[next].hasFailed {
+                current = next
+            } else {
+                takeovers += 1
             }
-            guard groups > 3 else { break }
-            try run(Array(lanes.indices), groups, data, &records)
-            if lanes[0].hasFailed { throw NotForThumbnails() }
-            for index in guesses { forget(index) }
         }
-        for index in guesses {
-            while !lanes[index].stream.isAtMCU || lanes[index].stream.position < lanes[index].begin {
-                if !lanes[index].step(coding, data, &records) { lanes[index].hasFailed = true }
-                forget(index)
-                guard lanes[index].stream.position < lanes[index].end else { break }
+        end = lanes[current].stream.position
+        // Something must come of it, and the decoded bits must have been there.
+        guard end > piece.lowerBound, end <= piece.upperBound else { throw NotForThumbnails() }
+    }
+
+    /// Gives the streams their parts. More streams than there are parts have nothing to do.
+    private mutating func begin(_ parts: [Range<Int>]) {
+        for index in lanes.indices {
+            let part = index < parts.count ? parts[index] : 0..<0
+            lanes[index].begin = part.lowerBound
+            lanes[index].end = part.upperBound
+            lanes[index].mcus = 0
+            lanes[index].restart(at: part.lowerBound)
+        }
+    }
+
+    /// Runs the streams that guess through the bytes before their parts, which then begin with the MCUs that were found.
+    private mutating func synchronize(_ data: RawSpan, _ records: inout MutableRawSpan) throws(NotForThumbnails) {
+        for index in 1..<Self.mostLanes {
+            let (begin, end) = (lanes[index].begin, lanes[index].end)
+            lanes[index].restart(at: begin - 8 * warmUp)
+            while !lanes[index].stream.isAtMCU || lanes[index].stream.position < begin,
+                lanes[index].stream.position < end
+            {
+                let groups = lanes[index].groups(to: begin)
+                if groups > 0 {
+                    try run([index], groups, data, &records)
+                } else if !lanes[index].step(coding, data, &records) {
+                    lanes[index].hasFailed = true
+                }
+                if lanes[index].hasFailed {
+                    // A code that doesn't exist only shows that the guess is still wrong: the next byte is tried.
+                    lanes[index].restart(at: (lanes[index].stream.position + 8) & ~7)
+                } else {
+                    lanes[index].forget()
+                }
             }
             lanes[index].hasFailed = !lanes[index].stream.isAtMCU
             lanes[index].begin = lanes[index].stream.position
-        }
-        for index in guesses { lanes[index - 1].end = lanes[index].begin }
-    }
-
-    /// A code that doesn't exist only shows that a guess is still wrong: the next byte is tried.
-    private mutating func forget(_ index: Int) {
-        if lanes[index].hasFailed {
-            lanes[index].restart(at: (lanes[index].stream.position + 8) & ~7)
-        } else {
-            lanes[index].forget()
+            lanes[index - 1].end = lanes[index].begin
         }
     }
 
-    /// Checks in the order of the parts that each stream arrives where the next started, and counts the MCUs.
-    private mutating func join(
-        _ piece: Range<Int>, mcus: Int, isLast: Bool, count: Int, _ data: RawSpan, _ records: inout MutableRawSpan
-    ) throws(NotForThumbnails) {
-        var left = mcus
-        var current = 0
-        var next = 1
-        while next < count {
-            let target = lanes[next].begin
-            let arrives = try advance(current, to: target, data, &records)
-            if arrives, lanes[current].stream.position == target, !lanes[next].hasFailed {
-                left -= try countMCUs(of: current)
-                current = next
-            } else if arrives {
-                lanes[next].isVoid = true
-                takeovers += 1
-            } else {
-                // The room for records is used up. The rest is for the next window.
-                for index in next..<count { lanes[index].isVoid = true }
-                break
-            }
-            next += 1
-        }
-        if next == count {
-            guard left > 0 || !isLast else { throw NotForThumbnails() }
-            let hasRoom = try advance(current, to: piece.upperBound - Self.mostMCUBits, data, &records)
-            if isLast, hasRoom, lanes[current].room > left * coding.blocks - lanes[current].records {
-                lanes[current].end = piece.upperBound
-                try complete(current, mcus: left, data, &records)
-                lanes[current].mcus = left
-                end = piece.upperBound
-                return
-            }
-        }
-        left -= try countMCUs(of: current)
-        // More data must come, and something to come of it; and the decoded bits must have been there.
-        end = lanes[current].stream.position
-        guard left > 0, end > piece.lowerBound, end <= piece.upperBound else { throw NotForThumbnails() }
-    }
-
-    /// Counts the MCUs of a stream, which is between two.
-    private mutating func countMCUs(of index: Int) throws(NotForThumbnails) -> Int {
-        guard lanes[index].records % coding.blocks == 0 else { throw NotForThumbnails() }
-        lanes[index].mcus = lanes[index].records / coding.blocks
-        return lanes[index].mcus
-    }
-
-    /// Decodes up to the first MCU that starts at a bit or after it.
-    /// - Returns: false if there was no room for the records up to there; the stream is then between two MCUs too.
+    /// Decodes up to the first MCU that starts at a bit or after it, or has so many records before it.
     private mutating func advance(
-        _ index: Int, to bit: Int, _ data: RawSpan, _ records: inout MutableRawSpan
-    ) throws(NotForThumbnails) -> Bool {
-        while !lanes[index].stream.isAtMCU || lanes[index].stream.position < bit {
-            if lanes[index].stream.isAtMCU, lanes[index].room < 2 * coding.blocks { return false }
-            let groups = lanes[index].groups(to: bit)
+        _ index: Int, to bit: Int, records most: Int, _ data: RawSpan, _ records: inout MutableRawSpan
+    ) throws(NotForThumbnails) {
+        while !lanes[index].stream.isAtMCU || lanes[index].stream.position < bit && lanes[index].records < most {
+            let groups = min(lanes[index].groups(to: bit), (most - lanes[index].records) / 3)
             if groups > 0 {
                 try run([index], groups, data, &records)
             } else if !lanes[index].step(coding, data, &records) {
@@ -189,39 +143,14 @@ struct ScanWindow {
             }
             if lanes[index].hasFailed { throw NotForThumbnails() }
         }
-        return true
-    }
-
-    /// Decodes the rest of an interval: exactly the MCUs that it has to have, which end in its last byte.
-    private mutating func complete(
-        _ index: Int, mcus: Int, _ data: RawSpan, _ records: inout MutableRawSpan
-    ) throws(NotForThumbnails) {
-        let needed = mcus * coding.blocks
-        while lanes[index].records < needed {
-            let groups = min(lanes[index].groups(to: lanes[index].end), (needed - lanes[index].records) / 3)
-            if groups > 0 {
-                try run([index], groups, data, &records)
-            } else if !lanes[index].step(coding, data, &records) {
-                throw NotForThumbnails()
-            }
-            guard !lanes[index].hasFailed, lanes[index].stream.position <= lanes[index].end else {
-                throw NotForThumbnails()
-            }
-        }
-        let stream = lanes[index].stream
-        guard lanes[index].records == needed, stream.isAtMCU, (0..<8).contains(lanes[index].end - stream.position)
-        else {
-            throw NotForThumbnails()
-        }
     }
 
     // MARK: Running
 
     /// Runs all streams nearly to the ends of their parts.
     private mutating func runTogether(_ data: RawSpan, _ records: inout MutableRawSpan) throws(NotForThumbnails) {
-        var active = lanes.indices.filter { !lanes[$0].isVoid }
         while true {
-            active = active.filter { !lanes[$0].hasFailed && lanes[$0].groups(to: lanes[$0].end) > 7 }
+            let active = lanes.indices.filter { !lanes[$0].hasFailed && lanes[$0].groups(to: lanes[$0].end) > 7 }
             guard !active.isEmpty else { return }
             let groups = active.reduce(Self.mostGroups) { min($0, lanes[$1].groups(to: lanes[$1].end)) }
             try run(active, groups, data, &records)

@@ -73,7 +73,11 @@ struct ThumbnailFrame {
             components[index].quantizer = quantizers[components[index].quantizerIndex]
             guard !components[index].quantizer.isEmpty else { throw NotForThumbnails() }
         }
-        if !isProgressive { try readScan(bytes, header) }
+        if !isProgressive {
+            try readScan(bytes, header)
+            // A single interval has no markers.
+            if restartInterval >= mcus.pixelCount { restartInterval = 0 }
+        }
         scan = isProgressive ? offset : header.upperBound
     }
 
