@@ -67,9 +67,7 @@ enum ThumbnailCoefficients {
         var reader = try ProgressiveReader(
             frame, scans, last: all, blockBytes: resampler.blockBytes, context: ProcessingContext(),
             isWanted: { _ in true })
-        while !reader.isAtEnd {
-            do throws(NotForThumbnails) { try reader.next(bytes.span, &resampler) } catch { return nil }
-        }
+        do throws(NotForThumbnails) { try reader.readAll(bytes.span, into: &resampler) } catch { return nil }
         var places: [Int] = []
         for y in 0..<frame.mcus.height {
             for x in 0..<frame.mcus.width {

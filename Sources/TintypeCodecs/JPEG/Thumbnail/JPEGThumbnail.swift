@@ -132,7 +132,7 @@ struct JPEGThumbnail {
             plan.frame, scans, last: plan.last, blockBytes: resampler.blockBytes, context: context
         ) { isWanted($0, plan) }
         do throws(NotForThumbnails) {
-            while !reader.isAtEnd { try reader.next(bytes, &resampler) }
+            try reader.readAll(bytes, into: &resampler)
             try resampler.addAll(context)
         } catch {
             try context.checkCancellation()

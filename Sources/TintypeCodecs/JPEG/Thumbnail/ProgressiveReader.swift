@@ -4,8 +4,8 @@ internal import TintypeImages
 struct ProgressiveReader: ~Copyable {
     private var frame: ThumbnailFrame
     private let context: ProcessingContext
-    /// The scans that are still to come, and if they are decoded.
-    private var scans: ArraySlice<(JPEGScans.Scan, isKept: Bool)>
+    /// The scans, and if they are decoded.
+    private let scans: [(JPEGScans.Scan, isKept: Bool)]
     /// The last coefficient that is needed of each component, in zigzag order.
     private let last: [Int]
     /// A bit for each coefficient that isn't zero: see ``ProgressiveScan``.
@@ -16,17 +16,6 @@ struct ProgressiveReader: ~Copyable {
     /// The bits that are missing of each coefficient of each component; 64 for a coefficient that hasn't come at all.
     private var missing: [[Int]]
 
-    /// The scan that is being decoded.
-    private var scan: ProgressiveScan?
-    private var components: [Int] = []
-    private var state = ProgressiveScan.State()
-    /// The next row of its MCUs, and their number.
-    private var row = 0
-    private var mcus = PixelSize.zero
-    private var byteCount = 0
-
-    /// More scans are left to libjpeg-turbo. Encoders write about ten.
-    private static let mostScans = 32
     /// Values of ten bits have so many more at most.
     private static let mostShift = 5
     /// The MCUs to decode before cancellation is looked for again: a fifth of a millisecond, and twice that where nothing is zero.
@@ -44,7 +33,7 @@ struct ProgressiveReader: ~Copyable {
         self.context = context
         self.last = last
         let keeps = scans.keeps(isWanted)
-        self.scans = zip(scans.scans, keeps).map { ($0, isKept: $1) }[...]
+        self.scans = zip(scans.scans, keeps).map { ($0, isKept: $1) }
         capacity = Self.longest(scans)
         missing = frame.components.map { _ in [Int](repeating: 64, count: 64) }
         let masks = try MutablePixelBuffer(size: PixelSize(width: blockBytes / 8, height: 1), pool: context.pool)
@@ -62,26 +51,44 @@ struct ProgressiveReader: ~Copyable {
         [blockBytes / 2, longest(scans) + ScanBytes.padding]
     }
 
-    /// True if all scans have been decoded.
-    var isAtEnd: Bool { scan == nil && scans.isEmpty }
+    /// Decodes all scans that are needed.
+    mutating func readAll(
+        _ file: Span<UInt8>, into resampler: inout CoefficientResampler
+    ) throws(NotForThumbnails) {
+        for (scan, isKept) in scans {
+            try frame.readCodes(file, before: scan)
+            try checkOrder(scan)
+            if isKept { try read(scan, file, into: &resampler) }
+        }
+        try checkEnd(file)
+    }
 
-    /// Decodes some rows of a scan.
-    mutating func next(_ file: Span<UInt8>, _ resampler: inout CoefficientResampler) throws(NotForThumbnails) {
-        try NotForThumbnails.checkCancellation(context)
-        if scan == nil { try begin(file, resampler) }
-        guard let scan else { return }
-        let end = min(mcus.height, row + max(1, Self.mcusAtOnce / mcus.width))
-        let rows = row..<end
-        var state = self.state
-        let (places, width, byteCount) = (places(rows, resampler), mcus.width, self.byteCount + ScanBytes.padding)
+    /// Decodes a scan.
+    private mutating func read(
+        _ header: JPEGScans.Scan, _ file: Span<UInt8>, into resampler: inout CoefficientResampler
+    ) throws(NotForThumbnails) {
+        let component = header.components[0]
+        let tables = try tables(header)
+        let scan = ProgressiveScan(
+            first: header.band.lowerBound, last: header.band.upperBound, shift: header.missingBits,
+            isRefinement: header.isRefinement, places: resampler.places(of: component),
+            needed: header.coefficients & (2 << UInt64(last[component]) - 1), tables: tables,
+            entries: tables.flatMap(\.entries))
+        let mcus = header.components.count == 1 ? frame.blocks(of: component) : frame.mcus
+        let rows = (0..<mcus.height).map { blocks(row: $0, mcus.width, header, resampler) }
+        let rowsAtOnce = max(1, Self.mcusAtOnce / mcus.width)
+        let byteCount = try append(file, header)
+        let context = context
+        var state = ProgressiveScan.State()
         try data.withBytes { (data) throws(NotForThumbnails) in
-            let data = data.extracting(0..<byteCount)
+            let data = data.extracting(0..<byteCount + ScanBytes.padding)
             try masks.withMutableBytes { (masks) throws(NotForThumbnails) in
                 try resampler.withBlocks { (blocks) throws(NotForThumbnails) in
-                    for row in places {
+                    for (index, row) in rows.enumerated() {
+                        if index % rowsAtOnce == 0 { try NotForThumbnails.checkCancellation(context) }
                         state =
                             if scan.first == 0 {
-                                try scan.readMeans(state, mcus: width, row.span, data, &blocks)
+                                try scan.readMeans(state, mcus: mcus.width, row.span, data, &blocks)
                             } else if scan.isRefinement {
                                 try scan.refineCoefficients(state, row[0], data, &blocks, &masks)
                             } else {
@@ -91,73 +98,45 @@ struct ProgressiveReader: ~Copyable {
                 }
             }
         }
-        self.state = state
-        row = end
-        guard row == mcus.height else { return }
         // The last symbol must be in the last byte.
-        guard state.run == 0, (0..<8).contains(8 * self.byteCount - state.reader.position) else {
+        guard state.run == 0, (0..<8).contains(8 * byteCount - state.reader.position) else {
             throw NotForThumbnails()
         }
-        self.scan = nil
-        if scans.isEmpty { try checkEnd(file) }
     }
 
-    /// The blocks of each row of MCUs.
-    private func places(_ rows: Range<Int>, _ resampler: borrowing CoefficientResampler) -> [[ProgressiveScan.Row]] {
-        rows.map { row in
-            var result: [ProgressiveScan.Row] = []
-            for (index, component) in components.enumerated() {
-                // A component that is alone in a scan isn't interleaved (A.2.2).
-                let isAlone = components.count == 1
-                let (across, down) =
-                    isAlone ? (1, 1) : (frame.components[component].horizontal, frame.components[component].vertical)
-                for line in 0..<down {
-                    for column in 0..<across {
-                        let (place, step) = resampler.place(row * down + line, column, of: component)
-                        result.append(
-                            ProgressiveScan.Row(
-                                blocks: mcus.width, place: place, step: step * across, component: index))
-                    }
-                }
-            }
-            return result
+    /// The tables of a scan, for each of its components.
+    private func tables(_ scan: JPEGScans.Scan) throws(NotForThumbnails) -> [ProgressiveTable] {
+        var tables: [ProgressiveTable] = []
+        // Bits that refine means have no code.
+        guard !scan.isMeans || !scan.isRefinement else { return tables }
+        for codes in scan.codes {
+            let code = try frame.code(scan.isMeans ? codes >> 4 : codes & 15, isOfDifferences: scan.isMeans)
+            tables.append(
+                ProgressiveTable(
+                    code, scan.isMeans ? .differences : scan.isRefinement ? .refinement : .coefficients))
         }
+        return tables
     }
 
-    // MARK: Scans
-
-    /// Starts with the next scan that is decoded.
-    private mutating func begin(
-        _ file: Span<UInt8>, _ resampler: borrowing CoefficientResampler
-    ) throws(NotForThumbnails) {
-        while let (next, isKept) = scans.popFirst() {
-            try frame.readCodes(file, before: next)
-            try checkOrder(next)
-            guard isKept else { continue }
-            let isMeans = next.isMeans
-            var tables: [ProgressiveTable] = []
-            if !isMeans || !next.isRefinement {
-                for codes in next.codes {
-                    let code = try frame.code(isMeans ? codes >> 4 : codes & 15, isOfDifferences: isMeans)
-                    tables.append(
-                        ProgressiveTable(
-                            code, isMeans ? .differences : next.isRefinement ? .refinement : .coefficients))
+    /// The blocks of a row of MCUs.
+    private func blocks(
+        row: Int, _ width: Int, _ scan: JPEGScans.Scan, _ resampler: borrowing CoefficientResampler
+    ) -> [ProgressiveScan.Row] {
+        var result: [ProgressiveScan.Row] = []
+        for (index, component) in scan.components.enumerated() {
+            // A component that is alone in a scan isn't interleaved (A.2.2).
+            let isAlone = scan.components.count == 1
+            let across = isAlone ? 1 : frame.components[component].horizontal
+            let down = isAlone ? 1 : frame.components[component].vertical
+            for line in 0..<down {
+                for column in 0..<across {
+                    let (place, step) = resampler.place(row * down + line, column, of: component)
+                    result.append(
+                        ProgressiveScan.Row(blocks: width, place: place, step: step * across, component: index))
                 }
             }
-            let component = next.components[0]
-            scan = ProgressiveScan(
-                first: next.band.lowerBound, last: next.band.upperBound, shift: next.missingBits,
-                isRefinement: next.isRefinement, places: resampler.places(of: component),
-                needed: next.coefficients & (2 << UInt64(last[component]) - 1), tables: tables,
-                entries: tables.flatMap(\.entries))
-            components = next.components
-            mcus = components.count == 1 ? frame.blocks(of: component) : frame.mcus
-            state = ProgressiveScan.State()
-            row = 0
-            byteCount = try append(file, next)
-            return
         }
-        try checkEnd(file)
+        return result
     }
 
     /// Copies the data of a scan.
