@@ -70,8 +70,7 @@ struct ProgressiveReader: ~Copyable {
         let component = header.components[0]
         let tables = try tables(header)
         let scan = ProgressiveScan(
-            first: header.band.lowerBound, last: header.band.upperBound, shift: header.missingBits,
-            isRefinement: header.isRefinement, places: resampler.places(of: component),
+            header: header, places: resampler.places(of: component),
             needed: header.coefficients & (2 << UInt64(last[component]) - 1), tables: tables,
             entries: tables.flatMap(\.entries))
         let mcus = header.components.count == 1 ? frame.blocks(of: component) : frame.mcus
@@ -87,9 +86,9 @@ struct ProgressiveReader: ~Copyable {
                     for (index, row) in rows.enumerated() {
                         if index % rowsAtOnce == 0 { try NotForThumbnails.checkCancellation(context) }
                         state =
-                            if scan.first == 0 {
+                            if header.isMeans {
                                 try scan.readMeans(state, mcus: mcus.width, row.span, data, &blocks)
-                            } else if scan.isRefinement {
+                            } else if header.isRefinement {
                                 try scan.refineCoefficients(state, row[0], data, &blocks, &masks)
                             } else {
                                 try scan.readCoefficients(state, row[0], data, &blocks, &masks)

@@ -23,11 +23,7 @@ struct ProgressiveScan {
         var component = 0
     }
 
-    let first: Int
-    let last: Int
-    /// The bits that are still missing after this scan.
-    let shift: Int
-    let isRefinement: Bool
+    let header: JPEGScans.Scan
     /// The places of a block's coefficients by position in zigzag order, in bytes. Those that aren't needed have a place that isn't used.
     let places: [Int]
     /// The coefficients of the scan that are needed.
@@ -49,7 +45,8 @@ struct ProgressiveScan {
         let (entries, places) = (self.entries.span, self.places.span)
         precondition(entries.count == ProgressiveTable.size && places.count == 64)
         var (reader, run) = (start.reader, start.run)
-        let (first, last, shift) = (self.first, self.last, Int16(self.shift))
+        let (first, last) = (header.band.lowerBound, header.band.upperBound)
+        let shift = Int16(header.missingBits)
         let limit = Self.limit(data)
         var block = 0
         while block < row.blocks {
@@ -109,8 +106,7 @@ struct ProgressiveScan {
         let (entries, places) = (self.entries.span, self.places.span)
         precondition(entries.count == ProgressiveTable.size && places.count == 64)
         var (reader, run) = (start.reader, start.run)
-        let band = (~0 &<< UInt64(first)) & (~0 &>> UInt64(63 - last)) as UInt64
-        let (needed, bit) = (self.needed, Int16(1) &<< Int16(shift))
+        let (band, needed, bit) = (header.coefficients, self.needed, Int16(1) &<< Int16(header.missingBits))
         let limit = Self.limit(data)
         for block in 0..<row.blocks {
             let values = row.place &+ block &* row.step
@@ -191,6 +187,7 @@ struct ProgressiveScan {
         _ start: State, mcus: Int, _ blocks: Span<Row>, _ data: RawSpan, _ rows: inout MutableRawSpan
     ) throws(NotForThumbnails) -> State {
         var (reader, means) = (start.reader, start.means)
+        let (isRefinement, shift) = (header.isRefinement, Int32(header.missingBits))
         let entries = self.entries.span
         let limit = Self.limit(data)
         for mcu in 0..<mcus {
@@ -202,7 +199,7 @@ struct ProgressiveScan {
                 var value: Int32
                 if isRefinement {
                     value = Int32(rows.unsafeLoad(fromByteOffset: place, as: Int16.self))
-                    value |= Int32(truncatingIfNeeded: reader.bits &>> 63) &<< Int32(shift)
+                    value |= Int32(truncatingIfNeeded: reader.bits &>> 63) &<< shift
                     reader.skip(1)
                 } else {
                     let index = Int(truncatingIfNeeded: reader.bits &>> UInt64(64 - EntropyTables.indexBits))
@@ -210,7 +207,7 @@ struct ProgressiveScan {
                     if entry == 0 { entry = try tables[block.component].entry(&reader) }
                     reader.skip(Int(entry & 15))
                     means[block.component] &+= Int32(Int16(truncatingIfNeeded: entry &>> 16))
-                    value = means[block.component] &<< Int32(shift)
+                    value = means[block.component] &<< shift
                 }
                 // libjpeg cuts larger values off.
                 guard let value = Int16(exactly: value) else { throw NotForThumbnails() }
