@@ -60,10 +60,10 @@ enum ThumbnailCoefficients {
     private static func decodeProgressive(_ bytes: [UInt8], _ frame: ThumbnailFrame, last: Int) throws -> Decoded? {
         let all = frame.components.map { _ in last }
         guard frame.restartInterval == 0, frame.mcus.pixelCount * frame.blocks.count < 4_000_000,
-            let scans = bytes.withUnsafeBytes({ JPEGScans($0) }),
-            var resampler = try CoefficientResampler(
-                frame, last: all, target: PixelSize(width: 1, height: 1), keepsAll: true, pool: .shared)
+            let scans = bytes.withUnsafeBytes({ JPEGScans($0) })
         else { return nil }
+        var resampler = try CoefficientResampler(
+            frame, last: all, target: PixelSize(width: 1, height: 1), keepsAll: true, pool: .shared)
         var reader = try ProgressiveReader(
             frame, scans, last: all, blockBytes: resampler.blockBytes, context: ProcessingContext(),
             isWanted: { _ in true })

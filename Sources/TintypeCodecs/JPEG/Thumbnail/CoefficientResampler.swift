@@ -56,22 +56,17 @@ struct CoefficientResampler: ~Copyable {
 
     /// The rows of the target that are made at once.
     private static let group = 4
-    /// More memory for rows of blocks isn't worth it: the reduction is so large that libjpeg's smallest picture serves as well.
-    static let mostRowBytes = 16 << 20
 
     /// - Parameters:
     ///   - last: the last coefficient that is needed of each component, in zigzag order: 5, or more.
     ///   - target: the size of the result.
     ///   - keepsAll: true if scans bring the coefficients piece by piece, so that all rows of blocks are needed, and zero at first.
-    /// - Returns: `nil` if the blocks that a row of the target needs take too much memory.
-    init?(
+    init(
         _ frame: ThumbnailFrame, last: [Int], target: PixelSize, keepsAll: Bool = false, pool: PixelBufferPool,
         kernels: ccoefficients_kernels = Self.kernels[0]
     ) throws(ImageError) {
         let planes = Self.planes(frame, last.map(BlockFormat.init), target: target, keepsAll: keepsAll)
         let numbers = planes.reduce(0) { $0 + $1.stride * $1.capacity }
-        // The kernels count in 32 bits.
-        guard keepsAll ? numbers <= Int32.max : numbers * 2 <= Self.mostRowBytes else { return nil }
         let rows = try MutablePixelBuffer(size: PixelSize(width: numbers / 2, height: 1), cleared: keepsAll, pool: pool)
         let longest = planes.reduce(0) { max($0, $1.stride) }
         let sums = try MutablePixelBuffer(
@@ -100,15 +95,16 @@ struct CoefficientResampler: ~Copyable {
         }
     }
 
-    /// The memory for rows of blocks, about.
-    static func rowBytes(_ frame: ThumbnailFrame, last: [Int], target: PixelSize) -> Int {
+    /// The most memory for rows of blocks. More than 16 MB isn't worth it where not all are needed: the reduction is so large that libjpeg's
+    /// smallest picture serves as well. The kernels count numbers in 32 bits, of which padding takes some.
+    static func mostBlockBytes(keepsAll: Bool) -> Int { keepsAll ? 3 << 30 : 16 << 20 }
+
+    /// The memory for rows of blocks, about, with the parameters of the initializer.
+    static func blockBytes(_ frame: ThumbnailFrame, last: [Int], target: PixelSize, keepsAll: Bool) -> Int {
         // The filter has six times the reduction, and the rows of a group lie three times that apart.
-        let height = 9 * frame.size.height / (8 * target.height) + 8
-        return zip(frame.components, last).reduce(0) { sum, next in
-            let (component, last) = next
-            let rows = height * component.vertical / frame.vertical + 2 * component.vertical
-            return sum + rows * frame.mcus.width * component.horizontal * 2 * BlockFormat(last: last).rawValue
-        }
+        let rows = (9 * frame.size.height / (8 * target.height) + 8) / frame.vertical + 2
+        let bytes = frame.blocks.reduce(0) { $0 + 2 * BlockFormat(last: last[$1.component]).rawValue }
+        return (keepsAll ? frame.mcus.height : rows) * frame.mcus.width * bytes
     }
 
     /// The memory for the weights, in bytes, at most.
@@ -202,14 +198,6 @@ struct CoefficientResampler: ~Copyable {
     }
 
     // MARK: Progressive files
-
-    /// The memory for all rows of blocks, about.
-    static func blockBytes(_ frame: ThumbnailFrame, last: [Int]) -> Int {
-        zip(frame.components, last).reduce(0) { sum, component in
-            let blocks = component.0.horizontal * component.0.vertical * frame.mcus.pixelCount
-            return sum + blocks * 2 * BlockFormat(last: component.1).rawValue
-        }
-    }
 
     var blockBytes: Int { rows.byteCount }
 

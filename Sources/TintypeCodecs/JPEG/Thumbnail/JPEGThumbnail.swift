@@ -73,17 +73,17 @@ struct JPEGThumbnail {
             return nil
         }
         let scans = plan.frame.isProgressive ? bytes.withUnsafeBytes { JPEGScans($0) } : nil
-        var working: [Int]
+        guard plan.frame.isProgressive == (scans != nil) else { return nil }
+        let blockBytes = CoefficientResampler.blockBytes(
+            plan.frame, last: plan.last, target: plan.target, keepsAll: scans != nil)
+        guard blockBytes <= CoefficientResampler.mostBlockBytes(keepsAll: scans != nil) else { return nil }
+        var working = [blockBytes, CoefficientResampler.weightBytes(plan.frame, target: plan.target)]
         if let scans {
-            let blockBytes = CoefficientResampler.blockBytes(plan.frame, last: plan.last)
-            working = [blockBytes] + ProgressiveReader.working(scans, blockBytes: blockBytes)
+            working += ProgressiveReader.working(scans, blockBytes: blockBytes)
             guard working.reduce(0, +) <= context.limits.maximumBytes.bytes else { return nil }
         } else {
-            let rowBytes = CoefficientResampler.rowBytes(plan.frame, last: plan.last, target: plan.target)
-            guard !plan.frame.isProgressive, rowBytes <= CoefficientResampler.mostRowBytes else { return nil }
-            working = ScanReader.working(last: plan.last) + [rowBytes]
+            working += ScanReader.working(last: plan.last)
         }
-        working.append(CoefficientResampler.weightBytes(plan.frame, target: plan.target))
         try context.limits.check(size: plan.frame.size, output: plan.output)
         let conversion = DecodedColor(
             profile: segments.profile, source: plan.frame.components.count == 1 ? .gray : .rgb, options: options)
@@ -102,10 +102,9 @@ struct JPEGThumbnail {
 
     /// Decodes a sequential file.
     private func decode(_ bytes: Span<UInt8>, _ plan: Plan) throws(ImageError) -> PixelBuffer? {
-        guard let coding = try? ScanCoding(plan.frame, last: plan.last),
-            var resampler = try CoefficientResampler(
-                plan.frame, last: plan.last, target: plan.target, pool: context.pool)
-        else { return nil }
+        guard let coding = try? ScanCoding(plan.frame, last: plan.last) else { return nil }
+        var resampler = try CoefficientResampler(
+            plan.frame, last: plan.last, target: plan.target, pool: context.pool)
         var reader = try ScanReader(plan.frame, coding, byteCount: bytes.count, context: context)
         do throws(NotForThumbnails) {
             while !reader.isAtEnd {
@@ -124,10 +123,8 @@ struct JPEGThumbnail {
 
     /// Decodes a progressive file.
     private func decode(_ bytes: Span<UInt8>, _ plan: Plan, _ scans: JPEGScans) throws(ImageError) -> PixelBuffer? {
-        guard
-            var resampler = try CoefficientResampler(
-                plan.frame, last: plan.last, target: plan.target, keepsAll: true, pool: context.pool)
-        else { return nil }
+        var resampler = try CoefficientResampler(
+            plan.frame, last: plan.last, target: plan.target, keepsAll: true, pool: context.pool)
         var reader = try ProgressiveReader(
             plan.frame, scans, last: plan.last, blockBytes: resampler.blockBytes, context: context
         ) { isWanted($0, plan) }
