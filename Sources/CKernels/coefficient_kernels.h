@@ -102,14 +102,11 @@ TARGET static void VERSION(color)(
     const f32x16 zero = {0}, white = zero + 255.0f;
     for (long x = 0; x < count; x += 4) {
         // Lane 4i + j is column i of row j. With a half, cutting off the fraction rounds.
-        f32x16 y, b = zero, r = zero;
+        f32x16 y, b, r;
         LOAD(y, (const float *)luminance + x * 4);
-        y = y * (1.0f / 32768) + 128.5f;
-        if (blue) {
-            LOAD(b, (const float *)blue + x * 4);
-            LOAD(r, (const float *)red + x * 4);
-            b *= 1.0f / 32768, r *= 1.0f / 32768;
-        }
+        LOAD(b, (const float *)blue + x * 4);
+        LOAD(r, (const float *)red + x * 4);
+        y = y * (1.0f / 32768) + 128.5f, b *= 1.0f / 32768, r *= 1.0f / 32768;
         const f32x16 rgb[3] = {y + r * 1.402f, y - b * 0.344136286f - r * 0.714136286f, y + b * 1.772f};
         i32x16 result = (i32x16){0} + (int32_t)0xff000000;
         for (int i = 0; i < 3; i++) {

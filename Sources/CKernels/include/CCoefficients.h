@@ -86,8 +86,7 @@ typedef void ccoefficients_sum_columns(
 /// Converts luminance and color differences (ITU-T T.871) to RGBA of 8 bits.
 ///
 /// - pixels: at most four rows at a distance of `stride` bytes
-/// - luminance, blue, red: four numbers for each column, in the order of the rows, with 15 fractional bits; `blue` and `red` are NULL
-///   for gray
+/// - luminance, blue, red: four numbers for each column, in the order of the rows, with 15 fractional bits; the colors of gray are zero
 /// - count: the number of columns, a multiple of 4
 typedef void ccoefficients_color(
     void *pixels, long stride, long rows, const void *luminance, const void *blue, const void *red, long count);

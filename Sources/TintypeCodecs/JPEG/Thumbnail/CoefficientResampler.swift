@@ -13,7 +13,7 @@ struct CoefficientResampler: ~Copyable {
     private var rows: MutablePixelBuffer
     /// Four rows of sums of a component.
     private let sums: MutablePixelBuffer
-    /// Four rows of each component, at the width of the target.
+    /// Four rows of each component, at the width of the target. The colors of gray stay zero.
     private let lines: MutablePixelBuffer
     private let result: MutablePixelBuffer
 
@@ -259,10 +259,9 @@ struct CoefficientResampler: ~Copyable {
                     lines.row(index), sums.row(0), sums.bytesPerRow / 4, plane.spans, plane.horizontalWeights,
                     target.width)
             }
-            let isGray = planes.count == 1
             kernels.color(
-                result.row(nextRow), result.bytesPerRow, count, lines.row(0), isGray ? nil : lines.row(1),
-                isGray ? nil : lines.row(2), (target.width + 3) / 4 * 4)
+                result.row(nextRow), result.bytesPerRow, count, lines.row(0), lines.row(1), lines.row(2),
+                (target.width + 3) / 4 * 4)
             nextRow += count
         }
     }
