@@ -109,7 +109,7 @@ struct ProgressiveReader: ~Copyable {
         // Bits that refine means have no code.
         guard !scan.isMeans || !scan.isRefinement else { return tables }
         for codes in scan.codes {
-            let code = try frame.code(scan.isMeans ? codes >> 4 : codes & 15, isOfDifferences: scan.isMeans)
+            let code = try frame.code(codes, isOfDifferences: scan.isMeans)
             tables.append(
                 ProgressiveTable(
                     code, scan.isMeans ? .differences : scan.isRefinement ? .refinement : .coefficients))

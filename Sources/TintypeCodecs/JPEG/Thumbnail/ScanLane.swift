@@ -123,10 +123,9 @@ struct ScanCoding {
         var distinct: [BlockCoding] = []
         var ofComponent: [Int] = []
         for (component, last) in zip(frame.components, last) {
-            guard let differences = component.differences, let coefficients = component.coefficients else {
-                throw NotForThumbnails()
-            }
-            let coding = BlockCoding(differences: differences, coefficients: coefficients, isNarrow: last == 5)
+            let coding = try BlockCoding(
+                differences: frame.code(component.codes, isOfDifferences: true),
+                coefficients: frame.code(component.codes, isOfDifferences: false), isNarrow: last == 5)
             if let index = distinct.firstIndex(of: coding) {
                 ofComponent.append(index)
             } else {

@@ -20,11 +20,11 @@ struct ThumbnailFrame {
         /// Sampling factors.
         let horizontal: Int
         let vertical: Int
-        fileprivate let quantizerIndex: Int
+        fileprivate let quantizerIndex: UInt8
         /// By zigzag position.
         fileprivate(set) var quantizer: [UInt8] = []
-        fileprivate(set) var differences: HuffmanCode?
-        fileprivate(set) var coefficients: HuffmanCode?
+        /// The indices of its codes: for differences in the upper four bits, and for coefficients in the lower.
+        fileprivate(set) var codes: UInt8 = 0
     }
 
     /// A block of an MCU.
@@ -45,9 +45,9 @@ struct ThumbnailFrame {
     private(set) var mcus = PixelSize.zero
     private(set) var blocks: [Block] = []
 
-    private var quantizers = [[UInt8]](repeating: [], count: 4)
-    private var differences = [HuffmanCode?](repeating: nil, count: 4)
-    private var coefficients = [HuffmanCode?](repeating: nil, count: 4)
+    private var quantizers: [UInt8: [UInt8]] = [:]
+    /// By index; 16 more for codes of coefficients.
+    private var codes: [UInt8: HuffmanCode] = [:]
     private var isJFIF = false
     /// The transform of an Adobe segment: 0 for RGB, 1 for YCbCr.
     private var adobeTransform: UInt8?
@@ -70,8 +70,8 @@ struct ThumbnailFrame {
         let header = try readSegments(bytes, &offset)
         guard !components.isEmpty, components.count == 1 || isYCbCr else { throw NotForThumbnails() }
         for index in components.indices {
-            components[index].quantizer = quantizers[components[index].quantizerIndex]
-            guard !components[index].quantizer.isEmpty else { throw NotForThumbnails() }
+            guard let quantizer = quantizers[components[index].quantizerIndex] else { throw NotForThumbnails() }
+            components[index].quantizer = quantizer
         }
         if !isProgressive {
             try readScan(bytes, header)
@@ -130,11 +130,10 @@ struct ThumbnailFrame {
         self.scan = scan.range.upperBound
     }
 
-    /// Returns a code that has been read, by its index in the header of a scan.
-    func code(_ index: UInt8, isOfDifferences: Bool) throws(NotForThumbnails) -> HuffmanCode {
-        guard index < 4, let code = isOfDifferences ? differences[Int(index)] : coefficients[Int(index)],
-            !isOfDifferences || code.isOfDifferences
-        else { throw NotForThumbnails() }
+    /// Returns a code that has been read.
+    /// - Parameter indices: see ``Component/codes``.
+    func code(_ indices: UInt8, isOfDifferences: Bool) throws(NotForThumbnails) -> HuffmanCode {
+        guard let code = codes[isOfDifferences ? indices >> 4 : 0x10 | indices & 15] else { throw NotForThumbnails() }
         return code
     }
 
@@ -155,19 +154,15 @@ struct ThumbnailFrame {
         // A height of 0 comes after the scan (B.2.5); libjpeg has no more than 65,500 pixels to a side.
         guard !size.isEmpty, max(size.width, size.height) <= 65_500 else { throw NotForThumbnails() }
         for place in stride(from: start + 6, to: payload.upperBound, by: 3) {
-            // The only component is not interleaved, so that its factors say nothing (A.2.2).
-            let factors = count == 1 ? 0x11 : bytes[place + 1]
-            let component = Component(
-                id: bytes[place], horizontal: Int(factors >> 4), vertical: Int(factors & 15),
-                quantizerIndex: Int(bytes[place + 2]))
-            guard (1...2).contains(component.horizontal), (1...2).contains(component.vertical),
-                (0...3).contains(component.quantizerIndex), !components.contains(where: { $0.id == component.id })
+            let (id, factors) = (bytes[place], bytes[place + 1])
+            guard (1...2).contains(factors >> 4), (1...2).contains(factors & 15),
+                !components.contains(where: { $0.id == id })
             else { throw NotForThumbnails() }
-            // libjpeg checks the factors even where they say nothing.
-            guard (0x11...0x44).contains(bytes[place + 1]), (1...4).contains(bytes[place + 1] & 15) else {
-                throw NotForThumbnails()
-            }
-            components.append(component)
+            // The only component is not interleaved, so that its factors say nothing (A.2.2).
+            components.append(
+                Component(
+                    id: id, horizontal: count == 1 ? 1 : Int(factors >> 4),
+                    vertical: count == 1 ? 1 : Int(factors & 15), quantizerIndex: bytes[place + 2]))
         }
         mcus = PixelSize(
             width: (size.width + 8 * horizontal - 1) / (8 * horizontal),
@@ -188,7 +183,7 @@ struct ThumbnailFrame {
         for place in stride(from: payload.lowerBound, to: payload.upperBound, by: 65) {
             // Tables with 16 bits, which only files of 12 bits need, have larger indices.
             guard bytes[place] < 4 else { throw NotForThumbnails() }
-            quantizers[Int(bytes[place])] = (1...64).map { bytes[place + $0] }
+            quantizers[bytes[place]] = (1...64).map { bytes[place + $0] }
         }
     }
 
@@ -205,8 +200,10 @@ struct ThumbnailFrame {
             guard end <= payload.upperBound else { throw NotForThumbnails() }
             let symbols = (place..<end).map { bytes[$0] }
             place = end
-            guard let code = HuffmanCode(counts: counts, symbols: symbols) else { throw NotForThumbnails() }
-            if kind >> 4 == 0 { differences[Int(kind & 15)] = code } else { coefficients[Int(kind & 15)] = code }
+            guard let code = HuffmanCode(counts: counts, symbols: symbols), kind >= 0x10 || code.isOfDifferences else {
+                throw NotForThumbnails()
+            }
+            codes[kind] = code
         }
     }
 
@@ -230,8 +227,7 @@ struct ThumbnailFrame {
         for index in 0..<count {
             let place = start + 1 + 2 * index
             guard bytes[place] == components[index].id else { throw NotForThumbnails() }
-            components[index].differences = try code(bytes[place + 1] >> 4, isOfDifferences: true)
-            components[index].coefficients = try code(bytes[place + 1] & 15, isOfDifferences: false)
+            components[index].codes = bytes[place + 1]
         }
         // The whole band, all bits.
         let last = payload.upperBound - 3
