@@ -23,7 +23,8 @@ enum ThumbnailCoefficients {
         guard bytes.starts(with: [0xFF, 0xD8]), let frame = try? ThumbnailFrame(bytes.span) else { return nil }
         if frame.isProgressive { return try decodeProgressive(bytes, frame, last: last) }
         guard let coding = try? ScanCoding(frame, last: frame.components.map { _ in last }) else { return nil }
-        var reader = try ScanReader(frame, coding, byteCount: bytes.count, warmUp: warmUp, context: ProcessingContext())
+        var reader = try ScanReader(frame, coding, byteCount: bytes.count, context: ProcessingContext())
+        reader.window.warmUp = warmUp
         var result = Decoded()
         var predictions = [0, 0, 0]
         while !reader.isAtEnd {

@@ -50,9 +50,7 @@ struct JPEGThumbnail {
     /// - Parameter bytes: the file, at least to the start of its scan.
     /// - Returns: `nil` if libjpeg-turbo is to decode it.
     private func plan(_ bytes: Span<UInt8>) -> Plan? {
-        guard let process = segments.process, (0xC0...0xC2).contains(process), let source = segments.size else {
-            return nil
-        }
+        guard let source = segments.size else { return nil }
         let output = options.outputSize(for: segments.orientation.display(source))
         let target = segments.orientation.stored(output)
         guard !target.isEmpty, target.width < source.width / 3, let frame = try? ThumbnailFrame(bytes),

@@ -9,7 +9,7 @@ struct ScanReader: ~Copyable {
     private let blocks: Int
     private let context: ProcessingContext
     /// The streams of the window that was decoded last, which have its records.
-    private(set) var window: ScanWindow
+    var window: ScanWindow
     /// The bytes of the window, without the zeros after FF.
     private var data: MutablePixelBuffer
     private(set) var records: MutablePixelBuffer
@@ -35,17 +35,14 @@ struct ScanReader: ~Copyable {
     /// The records of a stream that there is room for.
     private static let recordCount = 1 << 15
 
-    /// - Parameters:
-    ///   - byteCount: the size of the file.
-    ///   - warmUp: see ``ScanWindow/warmUp``.
+    /// - Parameter byteCount: the size of the file.
     init(
-        _ frame: ThumbnailFrame, _ coding: ScanCoding, byteCount: Int, warmUp: Int = 1_024, context: ProcessingContext
+        _ frame: ThumbnailFrame, _ coding: ScanCoding, byteCount: Int, context: ProcessingContext
     ) throws(ImageError) {
         restartInterval = frame.restartInterval
         blocks = coding.blocks
         self.context = context
         window = ScanWindow(coding, records: Self.recordCount * coding.recordSize, context: context)
-        window.warmUp = warmUp
         offset = frame.scan
         mcus = frame.mcus.pixelCount
         // Where blocks take few bytes, the records of fewer have room.
@@ -149,18 +146,14 @@ struct ScanReader: ~Copyable {
     private mutating func fill(_ file: Span<UInt8>) throws(NotForThumbnails) {
         try NotForThumbnails.checkCancellation(context)
         let capacity = min(self.capacity, count + ScanBytes.piece)
-        var (offset, count) = (self.offset, self.count)
-        let marker = data.withMutableBytes {
-            ScanBytes.append(file, &offset, to: &$0, &count, capacity: capacity)
-        }
-        (self.offset, self.count) = (offset, count)
+        let marker = data.withMutableBytes { ScanBytes.append(file, &offset, to: &$0, &count, capacity: capacity) }
         guard let marker else {
             // The file ends, and the scan doesn't.
             guard count == capacity else { throw NotForThumbnails() }
             return
         }
         ends.append(count)
-        self.offset += 2
+        offset += 2
         switch marker {
         case 0xD9: hasEnd = true
         case 0xD0 | restartNumber where restartInterval > 0: restartNumber = (restartNumber + 1) & 7
