@@ -158,12 +158,27 @@ struct CoefficientResampler: ~Copyable {
     mutating func add(_ lane: ScanLane, _ records: borrowing MutablePixelBuffer) throws(NotForThumbnails) {
         // Each stream then has an interval.
         if frame.restartInterval > 0 { predictions = [0, 0, 0] }
+        let blocks = frame.blocks.count
+        precondition(lane.top - lane.mcus * blocks * recordSize >= lane.low && lane.top <= records.byteCount)
         var done = 0
         var usedLarge = 0
         while done < lane.mcus {
-            let count = min(lane.mcus - done, frame.mcus.width - column)
             guard row < frame.mcus.height else { throw NotForThumbnails() }
-            try place(count, after: done, of: lane, &usedLarge, records)
+            let count = min(lane.mcus - done, frame.mcus.width - column)
+            var offsets: [Int32] = []
+            for block in frame.blocks {
+                let component = frame.components[block.component]
+                let first = place(
+                    row * component.vertical + block.row, column * component.horizontal + block.column,
+                    of: block.component)
+                offsets.append(Int32(first.place / 2))
+            }
+            usedLarge = kernels.place(
+                rows.row(0), records.row(0), lane.top - done * blocks * recordSize, recordSize, count, blocks,
+                blockComponents, offsets, blockSteps, quantizers, sizes, &predictions, done * blocks, lane.large,
+                usedLarge, lane.large.count)
+            // Such a product is far beyond the values of a picture.
+            guard usedLarge >= 0 else { throw NotForThumbnails() }
             done += count
             column += count
             if column == frame.mcus.width {
@@ -172,29 +187,6 @@ struct CoefficientResampler: ~Copyable {
                 makeRows()
             }
         }
-    }
-
-    /// Stores the blocks of some MCUs of a row.
-    private mutating func place(
-        _ count: Int, after done: Int, of lane: ScanLane, _ usedLarge: inout Int,
-        _ records: borrowing MutablePixelBuffer
-    ) throws(NotForThumbnails) {
-        let first = done * frame.blocks.count
-        let top = lane.top - first * recordSize
-        precondition(top - count * frame.blocks.count * recordSize >= lane.low && top <= records.byteCount)
-        var offsets: [Int32] = []
-        for (block, step) in zip(frame.blocks, blockSteps) {
-            let component = frame.components[block.component]
-            let plane = planes[block.component]
-            let place =
-                plane.place(row * component.vertical + block.row) + block.column * formats[block.component].rawValue
-            offsets.append(Int32(place + column * Int(step)))
-        }
-        usedLarge = kernels.place(
-            rows.row(0), records.row(0), top, recordSize, count, frame.blocks.count, blockComponents, offsets,
-            blockSteps, quantizers, sizes, &predictions, first, lane.large, usedLarge, lane.large.count)
-        // Such a product is far beyond the values of a picture.
-        guard usedLarge >= 0 else { throw NotForThumbnails() }
     }
 
     // MARK: Progressive files

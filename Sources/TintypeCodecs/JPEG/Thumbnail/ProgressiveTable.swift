@@ -58,7 +58,7 @@ struct ProgressiveTable {
     /// The number of bits behind a symbol; `nil` if there can't be as many (tables F.1 and F.2).
     private static func size(_ symbol: Int, _ kind: Kind) -> Int? {
         switch kind {
-        case .differences: symbol <= 11 ? symbol : nil
+        case .differences: symbol
         // The end of several blocks has a number, whose highest bit is not written.
         case .coefficients where symbol & 15 == 0 && symbol < 0xF0: symbol >> 4
         case .coefficients: symbol & 15 <= 10 ? symbol & 15 : nil

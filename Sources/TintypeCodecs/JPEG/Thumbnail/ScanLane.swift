@@ -72,8 +72,7 @@ struct ScanLane {
         let bits =
             UInt64(bigEndian: data.unsafeLoadUnaligned(fromByteOffset: stream.byte, as: UInt64.self)) << stream.bit
         guard let symbol = coding.symbol(at: bits, block: block, isDifference: position < 0) else { return false }
-        let size = position < 0 ? symbol.value : symbol.value & 15
-        let run = position < 0 ? 0 : symbol.value >> 4
+        let (run, size) = (symbol.value >> 4, symbol.value & 15)
         guard size <= (position < 0 ? 11 : 10) else { return false }
         var next = position + run + 1
         if position >= 0, size == 0 {
