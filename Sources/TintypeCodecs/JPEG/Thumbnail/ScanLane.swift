@@ -42,7 +42,7 @@ struct ScanLane {
     mutating func restart(at bit: Int) {
         stream.byte = bit >> 3
         stream.bit = UInt64(bit & 7)
-        stream.state = ScanTransitions.beginning(of: 0)
+        stream.state = ScanCoding.beginning(of: 0)
         stream.base = UInt64(EntropyTables.base(coding: 0, .difference))
         stream.out = top
         large.removeAll(keepingCapacity: true)
@@ -97,7 +97,7 @@ struct ScanLane {
                     ccoefficients_large(record: Int32(self.records), position: Int16(next), value: Int16(value)))
             }
         }
-        let step = coding.transitions.steps[~(block << 8 + min(next, 255)) & (ScanTransitions.size - 1)]
+        let step = coding.steps[~(block << 8 + min(next, 255)) & (ScanCoding.stepCount - 1)]
         stream.base = step & 0xFFFF
         stream.state = Int(Int16(truncatingIfNeeded: step >> 16))
         stream.out += Int(Int32(truncatingIfNeeded: step >> 32))
@@ -105,49 +105,5 @@ struct ScanLane {
         stream.byte += used >> 3
         stream.bit = UInt64(used & 7)
         return true
-    }
-}
-
-/// The tables for the blocks of an MCU.
-struct ScanCoding {
-    let tables: EntropyTables
-    let transitions: ScanTransitions
-    /// By block: the index of its coding, and the last coefficient that is needed.
-    let codings: [Int]
-    let last: [Int]
-    let recordSize: Int
-
-    /// - Parameter last: the last coefficient that is needed of each component, in zigzag order.
-    init(_ frame: ThumbnailFrame, last: [Int]) throws(NotForThumbnails) {
-        var distinct: [BlockCoding] = []
-        var ofComponent: [Int] = []
-        for (component, last) in zip(frame.components, last) {
-            let coding = try BlockCoding(
-                differences: frame.code(component.codes, isOfDifferences: true),
-                coefficients: frame.code(component.codes, isOfDifferences: false), isNarrow: last == 5)
-            if let index = distinct.firstIndex(of: coding) {
-                ofComponent.append(index)
-            } else {
-                ofComponent.append(distinct.count)
-                distinct.append(coding)
-            }
-        }
-        tables = try EntropyTables.tables(for: distinct)
-        codings = frame.blocks.map { ofComponent[$0.component] }
-        self.last = frame.blocks.map { last[$0.component] }
-        recordSize = BlockFormat.recordSize(last: last)
-        transitions = ScanTransitions(codings: codings, last: self.last, recordSize: recordSize)
-    }
-
-    var blocks: Int { codings.count }
-
-    /// The symbol that 64 bits start with.
-    func symbol(at bits: UInt64, block: Int, isDifference: Bool) -> (length: Int, value: Int)? {
-        let coding = codings[block]
-        let table = (2 * coding + (isDifference ? 0 : 1)) << EntropyTables.indexBits
-        let code = tables.symbols[table + Int(bits >> UInt64(64 - EntropyTables.indexBits))]
-        if code != 0 { return (Int(code >> 8), Int(code & 255)) }
-        let codes = tables.codings[coding]
-        return (isDifference ? codes.differences : codes.coefficients).symbol(at: Int(bits >> 48))
     }
 }

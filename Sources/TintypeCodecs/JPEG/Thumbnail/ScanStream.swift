@@ -11,7 +11,7 @@ struct ScanStream {
     var out = 0
     /// The next table.
     var base: UInt64 = 0
-    /// The block of the MCU and the last coefficient, inverted: see ``ScanTransitions``.
+    /// The block of the MCU and the last coefficient, inverted: see ``ScanCoding``.
     var state = 0
 
     /// The next bit, counted from the start of the data.
@@ -51,7 +51,7 @@ struct ScanStream {
             }
             used &+= entry
             if lookup < Self.lookups - 1 { bits = bits &<< (entry & 63) }
-            let step = steps[next & (ScanTransitions.size - 1)]
+            let step = steps[next & (ScanCoding.stepCount - 1)]
             base = step & 0xFFFF
             state = Int(Int16(truncatingIfNeeded: step &>> 16))
             out &+= Int(Int32(truncatingIfNeeded: step &>> 32))
@@ -85,7 +85,7 @@ struct ScanLoop {
         _ count: Int, _ data: RawSpan, _ entries: Span<UInt64>, _ steps: Span<UInt64>,
         _ records: inout MutableRawSpan, isLong: Bool
     ) -> ScanLoop {
-        precondition(entries.count == EntropyTables.size && steps.count == ScanTransitions.size)
+        precondition(entries.count == EntropyTables.size && steps.count == ScanCoding.stepCount)
         var records = records._mutatingExtracting(...)
         var (a, b, c, left) = (a, b, c, left)
         while left > 0 {

@@ -179,7 +179,7 @@ struct ScanWindow {
         _ lanes: inout [ScanLane], _ which: [Int], _ left: inout Int, _ coding: ScanCoding, _ data: RawSpan,
         _ records: inout MutableRawSpan
     ) -> Int? {
-        let (entries, steps) = (coding.tables.entries.span, coding.transitions.steps.span)
+        let (entries, steps) = (coding.tables.entries.span, coding.steps.span)
         let isLong = coding.recordSize > 16
         var loop = ScanLoop(a: lanes[which[0]].stream, left: left)
         if which.count > 1 { loop.b = lanes[which[1]].stream }
