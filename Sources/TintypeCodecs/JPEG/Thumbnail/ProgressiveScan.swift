@@ -92,9 +92,7 @@ struct ProgressiveScan {
             masks.storeBytes(of: known | mask, toByteOffset: values &>> 1, as: UInt64.self)
             block += 1
         }
-        var state = start
-        (state.reader, state.run) = (reader, run)
-        return state
+        return State(reader: reader, run: run, means: start.means)
     }
 
     /// Another bit of coefficients (G.1.2.3): of those that aren't zero, and of those that become 1 or -1 by it.
@@ -150,9 +148,7 @@ struct ProgressiveScan {
             run &-= 1
             Self.correct(&reader, history & ahead, needed, bit, data, values, places, &rows)
         }
-        var state = start
-        (state.reader, state.run) = (reader, run)
-        return state
+        return State(reader: reader, run: run, means: start.means)
     }
 
     /// Adds a bit to each of some coefficients; the needed coefficients come first.
@@ -214,8 +210,6 @@ struct ProgressiveScan {
                 rows.storeBytes(of: value, toByteOffset: place, as: Int16.self)
             }
         }
-        var state = start
-        (state.reader, state.means) = (reader, means)
-        return state
+        return State(reader: reader, run: start.run, means: means)
     }
 }
