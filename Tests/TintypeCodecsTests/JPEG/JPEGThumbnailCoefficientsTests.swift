@@ -81,6 +81,14 @@ struct JPEGThumbnailCoefficientsTests {
         }
     }
 
+    @Test("Coefficients of a scan that takes several windows are those of libjpeg", arguments: [0, 1, 20])
+    func windows(restartRows: Int) throws {
+        let data = try Self.file(Self.picture(700, 500, noise: 60), quality: 1, .full, restartRows: restartRows)
+        // A window has 393,216 bytes at most.
+        #expect(data.count > 600_000)
+        try expectEqual(data, "\(restartRows)", last: [14])
+    }
+
     @Test("A stream that began at a wrong place is taken over, and nothing changes", arguments: [8, 24, 64])
     func takeovers(warmUp: Int) throws {
         var takeovers = 0
