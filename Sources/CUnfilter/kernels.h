@@ -1,7 +1,7 @@
 // The kernels, for the instruction set that VERSION and TARGET specify. Included once for each.
 
 // A pixel of `size` bytes depends on the previous pixel, so only its components can be processed in parallel.
-TARGET static inline void VERSION(sub)(uint8_t *row, const uint8_t *source, long bytes, const int size) {
+TARGET INLINED void VERSION(sub)(uint8_t *row, const uint8_t *source, long bytes, const int size) {
     u8x8 left = {0};
     for (long i = 0; i < bytes; i += size) {
         left += load_pixel(source + i, size);
@@ -9,7 +9,7 @@ TARGET static inline void VERSION(sub)(uint8_t *row, const uint8_t *source, long
     }
 }
 
-TARGET static inline void VERSION(average)(
+TARGET INLINED void VERSION(average)(
     uint8_t *row, const uint8_t *source, const uint8_t *above, long bytes, const int size
 ) {
     i16x8 left = {0};
@@ -32,7 +32,7 @@ TARGET static inline i16x8 VERSION(paeth_pixels)(i16x8 bytes, i16x8 left, i16x8 
     return ADD_BYTES(bytes, (left & is_left) | (other & ~is_left));
 }
 
-TARGET static inline void VERSION(paeth)(
+TARGET INLINED void VERSION(paeth)(
     uint8_t *row, const uint8_t *source, const uint8_t *above, long bytes, const int size
 ) {
     i16x8 left = {0}, corner = {0};

@@ -10,6 +10,9 @@ typedef int16_t i16x8 __attribute__((vector_size(16)));
 
 #define ROWS CUNFILTER_ROWS
 
+// So that the number of bytes is a constant in each loop.
+#define INLINED static inline __attribute__((always_inline))
+
 #define WIDE(bytes) __builtin_convertvector(bytes, i16x8)
 #define NARROW(words) __builtin_convertvector(words, u8x8)
 // Adds vectors byte by byte, without carries.
@@ -18,11 +21,15 @@ typedef int16_t i16x8 __attribute__((vector_size(16)));
 // Loads four or eight bytes. If a pixel has three or six, the last are the next pixel's; they are computed needlessly, and overwritten.
 static inline u8x8 load_pixel(const uint8_t *from, const int size) {
     uint64_t pixel = 0;
-    memcpy(&pixel, from, size <= 4 ? 4 : 8);
+    if (size <= 4) memcpy(&pixel, from, 4);
+    else memcpy(&pixel, from, 8);
     return (u8x8)pixel;
 }
 
-static inline void store_pixel(uint8_t *to, u8x8 pixel, const int size) { memcpy(to, &pixel, size <= 4 ? 4 : 8); }
+static inline void store_pixel(uint8_t *to, u8x8 pixel, const int size) {
+    if (size <= 4) memcpy(to, &pixel, 4);
+    else memcpy(to, &pixel, 8);
+}
 
 /// Processes filters 1, 3 and 4 byte by byte, for gray, gray with alpha, and palettes.
 static void undo_small(
@@ -46,7 +53,7 @@ static void undo_small(
 }
 
 // The compiler creates a separate loop for each constant number of samples. The last of an even number is alpha.
-static inline __attribute__((always_inline)) void pack(
+INLINED void pack(
     uint8_t *restrict row, const void *rgba, long count, int is_deep, const int samples
 ) {
     for (long i = 0; i < count; i++) {
@@ -82,7 +89,7 @@ static inline uint16_t load_deep(const uint8_t *sample) { return (uint16_t)(samp
 static inline uint8_t rounded(uint16_t sample) { return (uint8_t)((sample * 255u + 32895) >> 16); }
 
 // The compiler creates a separate loop for each constant number of samples.
-static inline __attribute__((always_inline)) void unpack_deep(
+INLINED void unpack_deep(
     void *rgba, const uint8_t *row, long count, int is_deep, const int samples
 ) {
     for (long i = 0; i < count; i++) {
