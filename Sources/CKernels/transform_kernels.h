@@ -186,12 +186,13 @@ TARGET static void VERSION(write_columns16)(uint8_t *top, long bytes_per_row, co
     }
 }
 
-// The numbers of half precision: the exponent of a float is 112 larger.
+// The numbers of half precision: the exponent of a float is 112 larger, and all of its bits are set for infinity and NaN.
 #define HALVES(words)                                                              \
     ({                                                                             \
         const i32x16 bits = __builtin_convertvector(words, i32x16);                \
         const f32x16 magnitude = (f32x16)((bits & 0x7fff) << 13) * 0x1p112f;       \
-        (f32x16)((i32x16)magnitude | (bits & 0x8000) << 16);                       \
+        const i32x16 special = ((bits & 0x7fff) >= 0x7c00) & 0x7f800000;           \
+        (f32x16)((i32x16)magnitude | special | (bits & 0x8000) << 16);             \
     })
 
 // The weights of the four samples around a point that lies `t` after the second sample.

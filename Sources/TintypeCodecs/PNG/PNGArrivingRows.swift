@@ -39,7 +39,7 @@ final class PNGArrivingRows {
         self.output = output
         let source = chunks.header.size
         try context.limits.check(size: source, output: output)
-        reservation = try chunks.reserve(output: output, context: context)
+        reservation = try chunks.reserve(output: output, unpacksAtOnce: false, context: context)
         try pusher.start()
         color = chunks.color(profile, options)
         hasAlpha = pusher.header.has_alpha != 0

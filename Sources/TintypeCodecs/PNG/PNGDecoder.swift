@@ -152,27 +152,27 @@ extension PNGChunks {
     var isHighDynamicRange: Bool { animation == nil && codePoints?.isHighDynamicRange == true }
 
     /// Reserves what decoding the still image takes.
+    /// - Parameter unpacksAtOnce: false if libpng makes the rows.
     func reserve(
-        output: PixelSize, format: PixelFormat = .rgba8, context: ProcessingContext
+        output: PixelSize, format: PixelFormat = .rgba8, unpacksAtOnce: Bool = true, context: ProcessingContext
     ) throws(ImageError) -> DecodeReservation {
         let isWhole = output == header.size && orientation == .up
-        let isDeep = header.bitDepth == 16
         let rows = PNGLayout.unpackedBytes(header.size, rowBytes: header.rowBytes)
-        // Those of larger thumbnails are reserved when they are unpacked, or made one by one.
-        let unpacksAtOnce =
-            (format == .rgba8 || isDeep) && !header.isInterlaced
-            && rows <= (isWhole ? PNGUnpackedRows.mostUnpacked : PNGUnpackedRows.mostUnpackedForThumbnail)
         var working: [Int] = []
-        if unpacksAtOnce {
+        // Rows of larger thumbnails are reserved when they are unpacked, or made one by one.
+        if unpacksAtOnce, format == .rgba8 || header.bitDepth == 16, !header.isInterlaced,
+            isWhole || rows <= PNGUnpackedRows.mostUnpackedForThumbnail,
+            PNGUnpackedRows.mayUnpack(rows, from: imageData, limits: context.limits)
+        {
             working = PNGUnpackedRows.workingBytes(header.rowBytes, imageData)
-            // Rows of 8 bits take no more memory than the bitmap of a whole picture.
-            if !isWhole || isDeep { working += PNGUnpackedRows.rowBytes(rows) }
+            let bitmap = isWhole ? PixelLayout(size: output, format: format)?.byteCount ?? 0 : 0
+            if !PNGUnpackedRows.fits(header.size, rowBytes: header.rowBytes, in: bitmap) {
+                working += PNGUnpackedRows.rowBytes(rows)
+            }
         }
         return try context.reserve(
             output: output, format: format, isCopied: orientation != .up || profileName != nil || isHighDynamicRange,
-            source: header.size,
-            bitmaps: header.isInterlaced ? format.bytesPerPixel / 4 : unpacksAtOnce && isWhole && !isDeep ? 1 : 0,
-            working: working)
+            source: header.size, bitmaps: header.isInterlaced ? format.bytesPerPixel / 4 : 0, working: working)
     }
 
     /// The bits of a component; a palette's colors have 8.

@@ -7,9 +7,9 @@ internal import TintypeImages
 /// same pixels. It is only for complete and undamaged data. For everything else, libpng reports the error and decodes as much
 /// as possible.
 ///
-/// The data is decompressed into the end of the bitmap. Its rows are then written from the start of the bitmap, and never
-/// reach the rows that are still to be read. So no memory is needed beyond the bitmap. A thumbnail has no bitmap, and rows of 16 bits may be
-/// larger than theirs: they take memory for the rows, thumbnails much of it only if the budget has that room at once.
+/// The data is decompressed into the end of the bitmap, where it fits. Its rows are then written from the start of the bitmap, and never
+/// reach the rows that are still to be read. A thumbnail has no bitmap, and rows with alpha or of 16 bits are longer than the bitmap's: they
+/// take memory of their own, thumbnails much of it only if the budget has that room at once.
 struct PNGUnpackedRows {
     private let layout: PNGLayout
     private let kernels: PNGKernels
@@ -39,9 +39,14 @@ struct PNGUnpackedRows {
     /// if there is room for it.
     static let mostUnpackedForThumbnail = 16 << 20
 
+    /// True if rows of so many bytes may be unpacked from parts of a file. Nothing is taken for sizes that so few bytes cannot unpack to.
+    static func mayUnpack(_ rows: Int, from parts: [Range<Int>], limits: DecodeLimits) -> Bool {
+        let packed = parts.reduce(0) { $0 + $1.count }
+        return rows <= min(mostUnpacked, Inflater.mostUnpacked(packed), limits.maximumBytes.bytes)
+    }
+
     /// Unpacks the data.
     ///
-    /// Nothing is taken for sizes that so few bytes cannot unpack to.
     /// - Parameters:
     ///   - parts: where the data is in the bytes.
     ///   - bitmap: the rows' destination, if it is the whole picture: it is overwritten even if the result is `nil`.
@@ -55,14 +60,10 @@ struct PNGUnpackedRows {
         let pool = context.pool
         let packed = parts.reduce(0) { $0 + $1.count }
         let count = layout.unpackedBytes
-        guard count <= Inflater.mostUnpacked(packed),
-            count <= Self.mostUnpacked, let inflater = Inflater()
-        else { return nil }
+        guard Self.mayUnpack(count, from: parts, limits: context.limits), let inflater = Inflater() else { return nil }
         if bitmap == nil, count > Self.mostUnpackedForThumbnail {
             let blocks = Self.rowBytes(count) + Self.workingBytes(layout.rowBytes, parts)
-            guard count <= context.limits.maximumBytes.bytes, let room = context.reserveMore(working: blocks) else {
-                return nil
-            }
+            guard let room = context.reserveMore(working: blocks) else { return nil }
             self.room = room
         } else {
             room = nil
@@ -70,7 +71,9 @@ struct PNGUnpackedRows {
         lineBytes = layout.rowBytes + Self.slack
         // Cleared: there is nothing above the first row, which is taken for zeros.
         guard let lines = ScratchBytes(2 * Self.group * lineBytes, pool: pool) else { return nil }
-        if let bitmap, let base = bitmap.baseAddress, Self.fits(layout, count, in: bitmap.count) {
+        if let bitmap, let base = bitmap.baseAddress,
+            Self.fits(layout.size, rowBytes: layout.rowBytes, in: bitmap.count)
+        {
             memory = nil
             rows = base + bitmap.count - Self.slack - count
         } else {
@@ -142,11 +145,11 @@ struct PNGUnpackedRows {
     /// The block for filtered rows that are not in the bitmap.
     static func rowBytes(_ count: Int) -> [Int] { [count + slack] }
 
-    /// Returns true if rows that are written from the start of a bitmap stay behind the rows that are read from its end: each is so much
+    /// True if rows that are written from the start of a bitmap stay behind the rows that are read from its end: each is so much
     /// longer that even the last but one ends before the last starts.
-    private static func fits(_ layout: PNGLayout, _ count: Int, in bitmap: Int) -> Bool {
-        let growth = bitmap / layout.size.height - layout.rowBytes - 1
-        return growth >= slack && count + slack <= bitmap
+    static func fits(_ size: PixelSize, rowBytes: Int, in bitmap: Int) -> Bool {
+        let growth = bitmap / size.height - rowBytes - 1
+        return growth >= slack && PNGLayout.unpackedBytes(size, rowBytes: rowBytes) + slack <= bitmap
     }
 
     private static func join(

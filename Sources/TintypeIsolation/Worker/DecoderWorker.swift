@@ -153,8 +153,8 @@ package struct DecoderWorker {
     private func send(_ message: WorkerMessage) throws(WireSocket.Failure) { try socket.send(message, wait: wait) }
 
     /// Waits until the socket may be ready, and is called again if it isn't.
-    private func wait(for events: Int32) {
+    private func wait(for events: Int32) throws(WireSocket.Failure) {
         var poll = pollfd(fd: socket.descriptor, events: Int16(events), revents: 0)
-        _ = Glibc.poll(&poll, 1, -1)
+        guard Glibc.poll(&poll, 1, -1) >= 0 || errno == EINTR else { throw .system(errno) }
     }
 }
