@@ -182,6 +182,29 @@ struct PNGUnpackedRowsTests {
     }
 
     @Test(
+        "Rows that lie in the bitmap are reserved with it, and others beside it", .capability("3.1"),
+        arguments: [
+            (2, 8, false, true), (6, 8, false, false), (2, 16, false, false), (2, 16, true, true), (6, 16, true, false),
+        ])
+    func reservation(colorType: UInt8, bits: UInt8, isDeep: Bool, isInBitmap: Bool) throws {
+        var random = SeededRandom(seed: 5)
+        let file = RandomPNG(width: 120, height: 120, bitDepth: bits, colorType: colorType, using: &random)
+        try file.data(using: &random).withUnsafeBytes { bytes in
+            let chunks = try PNGChunks(bytes)
+            func reserved(unpacksAtOnce: Bool) throws -> Int {
+                try chunks.reserve(
+                    output: chunks.header.size, format: isDeep ? .rgba16 : .rgba8, unpacksAtOnce: unpacksAtOnce,
+                    context: context
+                ).bytes
+            }
+            let more = try reserved(unpacksAtOnce: true) - reserved(unpacksAtOnce: false)
+            let rows = PNGLayout.unpackedBytes(chunks.header.size, rowBytes: chunks.header.rowBytes)
+            #expect(more > 0)
+            #expect((more < rows) == isInBitmap)
+        }
+    }
+
+    @Test(
         "A thumbnail of a large image takes memory for the whole of it only while the budget has that room at once",
         .capability("3.1"))
     func thumbnailMemory() throws {
