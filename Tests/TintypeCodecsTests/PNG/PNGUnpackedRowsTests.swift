@@ -187,10 +187,11 @@ struct PNGUnpackedRowsTests {
             (2, 8, false, true), (6, 8, false, false), (2, 16, false, false), (2, 16, true, true), (6, 16, true, false),
         ])
     func reservation(colorType: UInt8, bits: UInt8, isDeep: Bool, isInBitmap: Bool) throws {
-        let rowBytes = 120 * (colorType == 6 ? 4 : 3) * Int(bits) / 8
+        // The rows of the bitmap have no padding.
+        let rowBytes = 128 * (colorType == 6 ? 4 : 3) * Int(bits) / 8
         let file = HandmadePNG(
-            width: 120, height: 120, bitDepth: bits, colorType: colorType,
-            rows: Array(repeating: Array(repeating: 0, count: rowBytes), count: 120))
+            width: 128, height: 128, bitDepth: bits, colorType: colorType,
+            rows: Array(repeating: Array(repeating: 0, count: rowBytes), count: 128))
         try file.data.withUnsafeBytes { bytes in
             let chunks = try PNGChunks(bytes)
             func reserved(unpacksAtOnce: Bool) throws -> Int {
