@@ -1,4 +1,5 @@
 #include "CResampleDeep.h"
+#include "pun.h"
 
 #include <string.h>
 
@@ -7,14 +8,6 @@
 typedef float f32x4 __attribute__((vector_size(16)));
 
 #define LOAD(value, address) memcpy(&(value), (address), sizeof(value))
-
-typedef union {
-    float number;
-    uint32_t bits;
-} pun;
-
-#define FLOAT(value) ((pun){.bits = (value)}.number)
-#define BITS(value) ((pun){.number = (value)}.bits)
 
 #define KERNELS(version) \
     (cresample_deep_kernels){                                                                              \

@@ -3,6 +3,7 @@
 #include <string.h>
 
 typedef uint8_t u8x16 __attribute__((vector_size(16)));
+typedef uint16_t u16x8 __attribute__((vector_size(16)));
 typedef int32_t i32x8 __attribute__((vector_size(32)));
 typedef int32_t i32x16 __attribute__((vector_size(64)));
 
@@ -31,7 +32,7 @@ typedef int32_t i32x16 __attribute__((vector_size(64)));
 #define KERNELS(version)                                                                                           \
     (crows_kernels){                                                                                               \
         PLANES(version, bytes), PLANES(version, words), deepen_##version, scale_##version, narrow_##version,       \
-        expand_##version}
+        expand_##version, expand_words_##version, contract_##version}
 
 #define KERNELS_FILE "rows_kernels.h"
 #define KERNELS_TYPE crows_kernels

@@ -1,5 +1,5 @@
 // The kernels for rows, included once for each instruction set. VERSION names the functions, TARGET is their attribute.
-// Plain loops but for the last, which the compiler vectorizes.
+// Plain loops but for the last, those between three and four components, which the compiler vectorizes.
 
 #define CHROMA(name, type)                                                                                            \
     TARGET static void VERSION(subtract_##name)(                                                                      \
@@ -72,6 +72,11 @@ TARGET static void VERSION(scale)(
 
 TARGET static void VERSION(narrow)(uint8_t *restrict row, const uint16_t *numbers, uint32_t bits, long count) {
     const uint32_t maximum = 255, last = (1u << bits) - 1;
+    if (bits == 16) {
+        // The same numbers, sooner.
+        for (long i = 0; i < count; i++) row[i] = (uint8_t)((numbers[i] * 255u + 32895) >> 16);
+        return;
+    }
     for (long i = 0; i < count; i++) row[i] = (uint8_t)SCALED(numbers[i] < last ? numbers[i] : last);
 }
 
@@ -99,6 +104,45 @@ TARGET static inline __attribute__((always_inline)) void VERSION(expand_in_order
 TARGET static void VERSION(expand)(uint8_t *restrict pixels, const uint8_t *source, bool is_reversed, long count) {
     if (is_reversed) VERSION(expand_in_order)(pixels, source, true, count);
     else VERSION(expand_in_order)(pixels, source, false, count);
+}
+
+TARGET static void VERSION(expand_words)(uint16_t *restrict pixels, const uint16_t *source, long count) {
+    const u16x8 opaque = (u16x8){0} + 65535;
+    long x = 0;
+    // Two pixels at once, of 16 bytes: two pixels and two thirds.
+    for (; x + 3 <= count; x += 2) {
+        u16x8 two;
+        memcpy(&two, source + x * 3, 16);
+        two = __builtin_shufflevector(two, opaque, 0, 1, 2, 8, 3, 4, 5, 8);
+        memcpy(pixels + x * 4, &two, 16);
+    }
+    for (; x < count; x++) {
+        for (long i = 0; i < 3; i++) pixels[x * 4 + i] = source[x * 3 + i];
+        pixels[x * 4 + 3] = 65535;
+    }
+}
+
+// The compiler creates a separate loop for each order.
+TARGET static inline __attribute__((always_inline)) void VERSION(contract_in_order)(
+    uint8_t *restrict row, const uint8_t *pixels, const bool is_reversed, long count
+) {
+    long x = 0;
+    // Four pixels at once. The last four bytes belong to the next pixels, which overwrite them.
+    for (; x + 6 <= count; x += 4) {
+        u8x16 four;
+        memcpy(&four, pixels + x * 4, 16);
+        four = is_reversed
+            ? __builtin_shufflevector(four, four, 2, 1, 0, 6, 5, 4, 10, 9, 8, 14, 13, 12, 3, 3, 3, 3)
+            : __builtin_shufflevector(four, four, 0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, 3, 3, 3, 3);
+        memcpy(row + x * 3, &four, 16);
+    }
+    for (; x < count; x++)
+        for (long i = 0; i < 3; i++) row[x * 3 + i] = pixels[x * 4 + (is_reversed ? 2 - i : i)];
+}
+
+TARGET static void VERSION(contract)(uint8_t *restrict row, const uint8_t *pixels, bool is_reversed, long count) {
+    if (is_reversed) VERSION(contract_in_order)(row, pixels, true, count);
+    else VERSION(contract_in_order)(row, pixels, false, count);
 }
 
 #undef VERSION

@@ -1,5 +1,7 @@
 // The kernels of transformers, included once for each instruction set. VERSION names the functions, TARGET is their attribute.
 
+#include "half_kernels.h"
+
 // Calls `body` with the number of each group of four pixels, then copies the rest through a group of its own.
 #define ROW(type, group, source, target_type, target_group, target, body)              \
     long x = 0;                                                                        \
@@ -83,6 +85,40 @@ TARGET static void VERSION(filter)(
         }
         STORE(sums + i, sum);
     }
+}
+
+// The upper halves of 16 products.
+#define PRODUCTS(v, weight) \
+    __builtin_convertvector((__builtin_convertvector(v, u32x16) * __builtin_convertvector(weight, u32x16)) >> 16, u16x16)
+
+TARGET static void VERSION(filter_fixed)(
+    uint16_t *sums, const uint16_t *center, const uint16_t *const *before, const uint16_t *const *after,
+    const uint16_t *weights, long taps, long count) {
+    for (long i = 0; i < count; i += 64) {
+        u16x16 sum[4], one, other;
+        for (long k = 0; k < 4; k++) {
+            LOAD(one, center + i + k * 16);
+            // Each product loses half a unit in the mean.
+            sum[k] = PRODUCTS(one, (u16x16){0} + weights[0]) + (uint16_t)((taps + 1) / 2);
+        }
+        for (long tap = 0; tap < taps; tap++) {
+            const u16x16 weight = (u16x16){0} + weights[tap + 1];
+            for (long k = 0; k < 4; k++) {
+                LOAD(one, before[tap] + i + k * 16);
+                LOAD(other, after[tap] + i + k * 16);
+                sum[k] += PRODUCTS(one + other, weight);
+            }
+        }
+        memcpy(sums + i, sum, sizeof(sum));
+    }
+}
+
+TARGET static void VERSION(read8_fixed)(uint16_t *components, const uint8_t *row, long pixels) {
+    ROW(uint8_t, u8x16, row, uint16_t, u16x16, components, __builtin_convertvector(in, u16x16) << 7)
+}
+
+TARGET static void VERSION(write8_fixed)(uint8_t *row, const uint16_t *components, long pixels) {
+    ROW(uint16_t, u16x16, components, uint8_t, u8x16, row, FIXED8((in + 64) >> 7))
 }
 
 #define NEAREST(index) (source + ((index) < 0 ? 0 : (index) < count ? (index) : count - 1) * 16)
@@ -186,88 +222,102 @@ TARGET static void VERSION(write_columns16)(uint8_t *top, long bytes_per_row, co
     }
 }
 
-// The numbers of half precision: the exponent of a float is 112 larger, and all of its bits are set for infinity and NaN.
-#define HALVES(words)                                                              \
-    ({                                                                             \
-        const i32x16 bits = __builtin_convertvector(words, i32x16);                \
-        const f32x16 magnitude = (f32x16)((bits & 0x7fff) << 13) * 0x1p112f;       \
-        const i32x16 special = ((bits & 0x7fff) >= 0x7c00) & 0x7f800000;           \
-        (f32x16)((i32x16)magnitude | special | (bits & 0x8000) << 16);             \
-    })
+// The numbers of four pixels, which are integers or numbers of half precision.
+TARGET static inline void VERSION(numbers)(f32x16 *numbers, const uint8_t *pixels, long size, bool is_half) {
+    if (size == 4) {
+        u8x16 bytes;
+        LOAD(bytes, pixels);
+        *numbers = NUMBERS(bytes);
+    } else if (is_half) {
+        float components[16];
+        VERSION(from_half)(components, (const uint16_t *)pixels, 16);
+        LOAD(*numbers, components);
+    } else {
+        u16x16 words;
+        LOAD(words, pixels);
+        *numbers = NUMBERS(words);
+    }
+}
 
 // The weights of the four samples around a point that lies `t` after the second sample.
 #define CUBIC(t)                                                                                            \
     ((((f32x4){-0.5f, 1.5f, -1.5f, 0.5f} * (t) + (f32x4){1, -2.5f, 2, -0.5f}) * (t) + (f32x4){-0.5f, 0, 0.5f, 0}) * (t) \
      + (f32x4){0, 1, 0, 0})
 
-// Four rows of four pixels, transparent outside of the picture.
-#define AROUND(group, pixels)                                                                              \
-    const long size = sizeof(group) / 4;                                                                   \
-    if (column >= 0 && line >= 0 && column + 4 <= picture->width && line + 4 <= picture->height) {         \
-        for (long k = 0; k < 4; k++)                                                                       \
-            LOAD(pixels[k], picture->base + (line + k) * picture->bytes_per_row + column * size);          \
-    } else {                                                                                               \
-        memset(pixels, 0, sizeof(pixels));                                                                 \
-        const long first = column < 0 ? -column : 0;                                                       \
-        const long end = picture->width - column < 4 ? picture->width - column : 4;                        \
-        for (long k = 0; k < 4; k++) {                                                                     \
-            if (line + k < 0 || line + k >= picture->height || end <= first) continue;                     \
-            memcpy((uint8_t *)&pixels[k] + first * size,                                                   \
-                   picture->base + (line + k) * picture->bytes_per_row + (column + first) * size,          \
-                   (size_t)((end - first) * size));                                                        \
-        }                                                                                                  \
+// The addresses of four rows of four pixels of `size` bytes. At the edge of the picture they are copied, transparent outside of it.
+TARGET static inline void VERSION(around)(
+    const uint8_t *rows[4], uint8_t copies[4][32], const ctransform_picture *picture, long column, long line, long size) {
+    const long start = line * picture->bytes_per_row + column * size;
+    if (column >= 0 && line >= 0 && column + 4 <= picture->width && line + 4 <= picture->height) {
+        for (long k = 0; k < 4; k++) rows[k] = picture->base + (start + k * picture->bytes_per_row);
+        return;
     }
+    const long first = column < 0 ? -column : 0;
+    const long end = picture->width - column < 4 ? picture->width - column : 4;
+    for (long k = 0; k < 4; k++) {
+        rows[k] = memset(copies[k], 0, (size_t)size * 4);
+        if (line + k < 0 || line + k >= picture->height || end <= first) continue;
+        memcpy(
+            copies[k] + first * size, picture->base + (start + k * picture->bytes_per_row + first * size),
+            (size_t)((end - first) * size));
+    }
+}
 
-#define SAMPLE(name, group, NUMBERS_OF, scale, is_limited)                                                   \
+TARGET __attribute__((always_inline)) static inline void VERSION(sample)(
+    float *row, const ctransform_picture *picture, double x, double y, double step_x, double step_y, const float background[4],
+    long count, long size, bool is_half) {
+    const float scale = is_half ? 1.0f : size == 4 ? 1.0f / 255 : 1.0f / 65535;
+    f32x4 color;
+    LOAD(color, background);
+    for (long i = 0; i < count; i++) {
+        const double across = x + (double)i * step_x, down = y + (double)i * step_y;
+        f32x4 sample = {0};
+        if (across > -3 && down > -3 && across < (double)picture->width + 1 && down < (double)picture->height + 1) {
+            const long left = (long)across - (across < (double)(long)across);
+            const long top = (long)down - (down < (double)(long)down);
+            const uint8_t *rows[4];
+            uint8_t copies[4][32];
+            VERSION(around)(rows, copies, picture, left - 1, top - 1, size);
+            const float t = (float)(across - (double)left), u = (float)(down - (double)top);
+            const f32x4 horizontal = CUBIC(t) * scale, vertical = CUBIC(u);
+            f32x16 numbers[4];
+            for (long k = 0; k < 4; k++) VERSION(numbers)(&numbers[k], rows[k], size, is_half);
+            const f32x16 columns = numbers[0] * vertical[0] + numbers[1] * vertical[1] + numbers[2] * vertical[2]
+                + numbers[3] * vertical[3];
+            const f32x16 parts = columns
+                * __builtin_shufflevector(horizontal, horizontal, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3);
+            sample = __builtin_shufflevector(parts, parts, 0, 1, 2, 3) + __builtin_shufflevector(parts, parts, 4, 5, 6, 7)
+                + __builtin_shufflevector(parts, parts, 8, 9, 10, 11) + __builtin_shufflevector(parts, parts, 12, 13, 14, 15);
+            // The filter overshoots at edges.
+            sample[3] = sample[3] < 0 ? 0 : sample[3] > 1 ? 1 : sample[3];
+            const f32x4 alpha = __builtin_shufflevector(sample, sample, 3, 3, 3, 3);
+            if (!is_half) sample = __builtin_elementwise_max(__builtin_elementwise_min(sample, alpha), (f32x4){0});
+        }
+        sample += color * (1 - sample[3]);
+        STORE(row + i * 4, sample);
+    }
+}
+
+#define SAMPLE(name, size, is_half)                                                                          \
     TARGET static void VERSION(name)(                                                                        \
         float *row, const ctransform_picture *picture, double x, double y, double step_x, double step_y,     \
         const float background[4], long count) {                                                             \
-        f32x4 color;                                                                                         \
-        LOAD(color, background);                                                                             \
-        for (long i = 0; i < count; i++) {                                                                   \
-            const double across = x + (double)i * step_x, down = y + (double)i * step_y;                     \
-            f32x4 sample = {0};                                                                              \
-            if (across > -3 && down > -3 && across < (double)picture->width + 1 && down < (double)picture->height + 1) { \
-                const long left = (long)across - (across < (double)(long)across);                            \
-                const long top = (long)down - (down < (double)(long)down);                                   \
-                const long column = left - 1, line = top - 1;                                                \
-                group pixels[4];                                                                             \
-                AROUND(group, pixels)                                                                        \
-                const float t = (float)(across - (double)left), u = (float)(down - (double)top);             \
-                const f32x4 horizontal = CUBIC(t) * scale, vertical = CUBIC(u);                              \
-                const f32x16 columns = NUMBERS_OF(pixels[0]) * vertical[0] + NUMBERS_OF(pixels[1]) * vertical[1] \
-                    + NUMBERS_OF(pixels[2]) * vertical[2] + NUMBERS_OF(pixels[3]) * vertical[3];             \
-                const f32x16 parts = columns * __builtin_shufflevector(                                      \
-                    horizontal, horizontal, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3);                 \
-                sample = __builtin_shufflevector(parts, parts, 0, 1, 2, 3)                                   \
-                    + __builtin_shufflevector(parts, parts, 4, 5, 6, 7)                                      \
-                    + __builtin_shufflevector(parts, parts, 8, 9, 10, 11)                                    \
-                    + __builtin_shufflevector(parts, parts, 12, 13, 14, 15);                                 \
-                /* The filter overshoots at edges. */                                                        \
-                sample[3] = sample[3] < 0 ? 0 : sample[3] > 1 ? 1 : sample[3];                               \
-                const f32x4 alpha = __builtin_shufflevector(sample, sample, 3, 3, 3, 3);                     \
-                if (is_limited)                                                                              \
-                    sample = __builtin_elementwise_max(__builtin_elementwise_min(sample, alpha), (f32x4){0}); \
-            }                                                                                                \
-            sample += color * (1 - sample[3]);                                                               \
-            STORE(row + i * 4, sample);                                                                      \
-        }                                                                                                    \
+        VERSION(sample)(row, picture, x, y, step_x, step_y, background, count, size, is_half);               \
     }
 
-SAMPLE(sample8, u8x16, NUMBERS, (1.0f / 255), 1)
-SAMPLE(sample16, u16x16, NUMBERS, (1.0f / 65535), 1)
-SAMPLE(sample_half, u16x16, HALVES, 1.0f, 0)
+SAMPLE(sample8, 4, false)
+SAMPLE(sample16, 8, false)
+SAMPLE(sample_half, 8, true)
 
 #undef ROW
 #undef COLUMNS
 #undef PRODUCT
 #undef PRODUCT8
 #undef INVERTED
+#undef PRODUCTS
 #undef NEAREST
 #undef DIRECT
-#undef HALVES
 #undef CUBIC
-#undef AROUND
 #undef SAMPLE
 #undef VERSION
 #undef TARGET

@@ -53,6 +53,10 @@ typedef struct {
     void (*narrow)(uint8_t *row, const uint16_t *numbers, uint32_t bits, long count);
     /// Makes opaque RGBA of pixels of three bytes: red, green and blue, or `is_reversed`.
     void (*expand)(uint8_t *pixels, const uint8_t *source, bool is_reversed, long count);
+    /// Makes opaque RGBA of 16 bits of pixels of three numbers.
+    void (*expand_words)(uint16_t *pixels, const uint16_t *source, long count);
+    /// Makes pixels of three bytes of RGBA: red, green and blue, or `is_reversed`.
+    void (*contract)(uint8_t *row, const uint8_t *pixels, bool is_reversed, long count);
 } crows_kernels;
 
 /// Writes the kernels that this processor supports to `kernels`, best first, and returns their number: 1 to 3.

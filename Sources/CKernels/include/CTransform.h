@@ -62,6 +62,14 @@ typedef struct {
     ctransform_sample *sample16;
     /// Samples pixels of half-precision numbers. Color isn't limited.
     ctransform_sample *sample_half;
+    /// Converts 8-bit components to fixed-point numbers of 16 bits, 7 of them behind the point.
+    void (*read8_fixed)(uint16_t *components, const uint8_t *row, long pixels);
+    /// Converts fixed-point numbers to 8-bit components, rounded to the nearest, and limits color to alpha.
+    void (*write8_fixed)(uint8_t *row, const uint16_t *components, long pixels);
+    /// Applies a symmetric filter, like `filter`, to fixed-point numbers that are at most 255. A weight of 65,536 would be 1. `count` is a multiple of 64.
+    void (*filter_fixed)(
+        uint16_t *sums, const uint16_t *center, const uint16_t *const *before, const uint16_t *const *after,
+        const uint16_t *weights, long taps, long count);
 } ctransform_kernels;
 
 /// Writes the kernels that this processor supports to `kernels`, best first, and returns their number: 1 to 3.

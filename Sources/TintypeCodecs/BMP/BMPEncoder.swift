@@ -1,3 +1,4 @@
+internal import CKernels
 internal import FoundationEssentials
 internal import TintypeImages
 
@@ -21,29 +22,34 @@ struct BMPEncoder {
         guard total <= job.options.maximumBytes?.bytes ?? .max else { throw job.tooLarge() }
         var data = header(total: total, headerBytes: headerBytes, size: pixels.size)
         data.reserveCapacity(total)
-        var straight = [UInt8](repeating: 0, count: width * 4)
         // The end of the row is padding.
         var row = [UInt8](repeating: 0, count: rowBytes)
         for y in (0..<height).reversed() {
             if y & 255 == 0 { try job.context.checkCancellation() }
             pixels.withRow(y) { source in
-                straight.withUnsafeMutableBytes { straight in
-                    guard let source = source.baseAddress, let base = straight.baseAddress else { return }
-                    Premultiplication.unpremultiply(source, into: base, count: width)
-                    row.withUnsafeMutableBytes { row in
-                        for x in 0..<width {
-                            let (from, to) = (x * 4, x * bytesPerPixel)
-                            row[to] = straight[from + 2]
-                            row[to + 1] = straight[from + 1]
-                            row[to + 2] = straight[from]
-                            if bytesPerPixel == 4 { row[to + 3] = straight[from + 3] }
-                        }
-                    }
+                row.withUnsafeMutableBytes { row in
+                    guard let source = source.baseAddress, let row = row.baseAddress else { return }
+                    write(source, to: row, count: width)
                 }
             }
             data += row
         }
         return data
+    }
+
+    /// Writes blue, green, red, and any straight alpha.
+    private func write(_ pixels: UnsafeRawPointer, to row: UnsafeMutableRawPointer, count: Int) {
+        guard image.hasAlpha else {
+            RowKernels.available[0].contract(
+                row.assumingMemoryBound(to: UInt8.self), pixels.assumingMemoryBound(to: UInt8.self), true, count)
+            return
+        }
+        Premultiplication.unpremultiply(pixels, into: row, count: count)
+        let words = row.assumingMemoryBound(to: UInt32.self)
+        for x in 0..<count {
+            let word = words[x]
+            words[x] = word & 0xFF00_FF00 | word >> 16 & 0xFF | (word & 0xFF) << 16
+        }
     }
 
     private func header(total: Int, headerBytes: Int, size: PixelSize) -> Data {

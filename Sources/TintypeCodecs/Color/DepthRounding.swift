@@ -1,3 +1,4 @@
+internal import CKernels
 internal import TintypeImages
 
 /// Rounds components of 16 bits to 8.
@@ -9,8 +10,7 @@ enum DepthRounding {
     ///   - row: Room for as many pixels of RGBA of 8 bits.
     ///   - count: The number of pixels.
     static func round(_ source: UnsafePointer<UInt16>, to row: UnsafeMutableRawPointer, count: Int) {
-        let bytes = row.assumingMemoryBound(to: UInt8.self)
-        for index in 0..<count * 4 { bytes[index] = rounded(source[index]) }
+        RowKernels.available[0].narrow(row.assumingMemoryBound(to: UInt8.self), source, 16, count * 4)
     }
 
     /// Returns the nearest number of 8 bits: `round(v / 257)`, exactly.

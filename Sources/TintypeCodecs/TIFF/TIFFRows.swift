@@ -37,7 +37,9 @@ final class TIFFRows {
         self.format = format
         self.conversion = conversion
         (colorRange, alphaRange) = (color, alpha)
-        working = conversion?.format ?? format
+        // Rows that lie together are rounded as a whole.
+        let isDeep = layout.sample == .uint(bits: 16) && layout.color == .rgb && !layout.isPlanar
+        working = conversion?.format ?? (isDeep ? .rgba16 : format)
         let (scratchBytes, deepBytes) = (
             layout.width * max(working.bytesPerPixel, 12), layout.width * working.bytesPerPixel
         )
@@ -56,16 +58,16 @@ final class TIFFRows {
     func convert(_ y: Int, to row: UnsafeMutableRawPointer) {
         let target = working == format ? row : deep
         let width = layout.width
+        var isStraight = layout.alpha != nil
         switch layout.color {
         case .gray, .invertedGray, .rgb, .palette:
-            copyColors(y, to: target)
-            setAlpha(y, target)
+            copyPixels(y, to: target)
             if layout.color == .invertedGray { invert(target) }
             if layout.alpha?.isPremultiplied == true {
                 Premultiplication.clamp(target, count: width, format: working)
                 // Numbers that are not converted stay exactly the same.
-                guard conversion != nil else { return }
-                Premultiplication.unpremultiply(target, count: width, format: working)
+                isStraight = conversion != nil
+                if isStraight { Premultiplication.unpremultiply(target, count: width, format: working) }
             }
             conversion?.convert(target, count: width)
         case .cmyk:
@@ -87,31 +89,43 @@ final class TIFFRows {
         if working != format {
             DepthRounding.round(deep.assumingMemoryBound(to: UInt16.self), to: row, count: width)
         }
-        if layout.alpha != nil { Premultiplication.premultiply(row, count: width, format: format) }
+        if isStraight { Premultiplication.premultiply(row, count: width, format: format) }
     }
 
-    /// Writes red, green and blue.
-    private func copyColors(_ y: Int, to row: UnsafeMutableRawPointer) {
+    /// Writes red, green, blue and alpha.
+    private func copyPixels(_ y: Int, to row: UnsafeMutableRawPointer) {
         switch layout.color {
         case .palette: copyFromPalette(y, to: row)
-        case .rgb: if !copyTogether(y, to: row) { for component in 0..<3 { copy(component, y, to: row, component) } }
+        case .rgb:
+            if copyTogether(y, to: row) { return }
+            for component in 0..<3 { copy(component, y, to: row, component) }
         default:
             copy(0, y, to: row, 0)
             if working == .rgba8 { spread(UInt8.self, row) } else { spread(UInt16.self, row) }
         }
+        setAlpha(y, row)
     }
 
-    /// Writes the colors of a row of bytes that lie as they are to lie, and any alpha.
+    /// Writes a row of samples that lie as they are to lie.
     /// - Returns: `false` for other rows.
     private func copyTogether(_ y: Int, to row: UnsafeMutableRawPointer) -> Bool {
-        guard layout.sample == .uint(bits: 8), working == .rgba8, !layout.isPlanar, let samples = bands.samples(0, y)
+        guard layout.sample == .uint(bits: working.bytesPerPixel * 2), !layout.isPlanar,
+            let samples = bands.samples(0, y)
         else { return false }
-        switch samples.step {
-        case 3:
-            RowKernels.available[0].expand(
+        let kernels = RowKernels.available[0]
+        switch (samples.step, working) {
+        case (3, .rgba8):
+            kernels.expand(
                 row.assumingMemoryBound(to: UInt8.self), samples.row.assumingMemoryBound(to: UInt8.self), false,
                 layout.width)
-        case 4: row.copyMemory(from: samples.row, byteCount: layout.width * 4)
+        case (3, _):
+            kernels.expand_words(
+                row.assumingMemoryBound(to: UInt16.self), samples.row.assumingMemoryBound(to: UInt16.self),
+                layout.width)
+        case (4, _):
+            row.copyMemory(from: samples.row, byteCount: layout.width * working.bytesPerPixel)
+            // The fourth isn't alpha.
+            if layout.alpha == nil { setAlpha(y, row) }
         default: return false
         }
         return true

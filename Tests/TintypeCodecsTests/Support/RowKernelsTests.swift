@@ -95,21 +95,29 @@ struct RowKernelsTests {
         }
     }
 
-    @Test("Pixels of three bytes become opaque ones in both orders, with every instruction set")
-    func threeBytes() {
+    @Test("Pixels of three numbers become opaque ones, and bytes become three again, with every instruction set")
+    func threeNumbers() {
         var random = SeededRandom(seed: 3)
         for count in 1...70 {
             let source = (0..<count * 3).map { _ in UInt8.random(in: 0...255, using: &random) }
-            for isReversed in [false, true] {
-                let expected = (0..<count).flatMap { x -> [UInt8] in
-                    let color = source[x * 3..<x * 3 + 3]
-                    return (isReversed ? color.reversed() : Array(color)) + [255]
-                }
-                for kernels in RowKernels.available {
+            let words = source.map { UInt16($0) * 256 + 3 }
+            for kernels in RowKernels.available {
+                for isReversed in [false, true] {
+                    let expected = (0..<count).flatMap { x -> [UInt8] in
+                        let color = source[x * 3..<x * 3 + 3]
+                        return (isReversed ? color.reversed() : Array(color)) + [255]
+                    }
                     var pixels = [UInt8](repeating: 7, count: count * 4 + 1)
                     kernels.expand(&pixels, source, isReversed, count)
                     #expect(pixels == expected + [7], "\(count)")
+                    var bytes = [UInt8](repeating: 7, count: count * 3 + 1)
+                    kernels.contract(&bytes, expected, isReversed, count)
+                    #expect(bytes == source + [7], "\(count)")
                 }
+                var pixels = [UInt16](repeating: 7, count: count * 4 + 1)
+                kernels.expand_words(&pixels, words, count)
+                let expected = (0..<count).flatMap { x in words[x * 3..<x * 3 + 3] + [65_535] }
+                #expect(pixels == expected + [7], "\(count)")
             }
         }
     }

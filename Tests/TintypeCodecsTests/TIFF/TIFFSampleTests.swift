@@ -109,6 +109,25 @@ struct TIFFSampleTests {
         }
     }
 
+    @Test("Strips of Deflate are unpacked at once up to 16 MB, and up to the limit of memory")
+    func deflateLimits() throws {
+        func memory(rowsPerStrip: Int, maximumBytes: ByteCount = .megabytes(512)) throws -> Int {
+            var file = HandmadeTIFF(4_096, 4_097)
+            (file.compression, file.rowsPerStrip) = (8, rowsPerStrip)
+            var limits = DecodeLimits()
+            limits.maximumBytes = maximumBytes
+            return try file.data(parts: [[0], [0]], samples: 1).withUnsafeBytes { bytes in
+                let file = try TIFFFile(bytes, page: 0, limits: limits)
+                return TIFFDeflateStrips.memory(file, try #require(file.layout), limits: limits)
+            }
+        }
+        let most = 4_096 * 4_096
+        #expect(try memory(rowsPerStrip: 4_096) == most + TIFFDeflateStrips.slack)
+        #expect(try memory(rowsPerStrip: 4_097) == 0)
+        #expect(try memory(rowsPerStrip: 4_096, maximumBytes: .bytes(most)) == most + TIFFDeflateStrips.slack)
+        #expect(try memory(rowsPerStrip: 4_096, maximumBytes: .bytes(most - 1)) == 0)
+    }
+
     @Test(
         "Differences from the pixel on the left are added up, as a whole strip or row by row", arguments: [8, 16],
         [1, 2, 3, 4, 5])

@@ -186,6 +186,19 @@ struct GeometryTransformTests {
         #expect(results.allSatisfy { $0 == results[0] })
     }
 
+    @Test("Rotating by any angle makes no color of a pixel without a finite number")
+    func rotatingInfinity() throws {
+        let buffer = try MutablePixelBuffer(size: PixelSize(width: 21, height: 21), format: .rgbaFloat16)
+        // 1 and infinity in half precision.
+        for y in 0..<21 {
+            for x in 0..<21 { buffer.row(y).storeBytes(of: 0x3C00, toByteOffset: x * 8 + 6, as: UInt16.self) }
+        }
+        buffer.row(10).storeBytes(of: 0x7C00, toByteOffset: 10 * 8, as: UInt16.self)
+        let image = Image(pixels: buffer.freeze())
+        let rotated = try image.transformed(.rotate(degrees: 30))
+        #expect(rotated.grid.pixels.allSatisfy { $0.x == 0 })
+    }
+
     @Test("Padding adds pixels of a color, and keeps the others", arguments: PixelFormat.allCases)
     func pad(format: PixelFormat) throws {
         let image = try Image.sample(5, 4, format)

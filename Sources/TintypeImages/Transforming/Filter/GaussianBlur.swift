@@ -1,14 +1,13 @@
 internal import CKernels
-internal import Glibc
 
-/// Blurs pixels with a Gaussian filter, in floating point. Pixels at the edges are repeated beyond them.
+/// Blurs pixels with a Gaussian filter. Pixels at the edges are repeated beyond them.
 ///
-/// A small standard deviation uses the Gaussian itself, up to 3.5 standard deviations. From ``boxThreshold`` on, three extended
+/// A small standard deviation uses the Gaussian itself: see ``DirectGaussian``. For a larger one, three extended
 /// box filters take its place (Gwosdek et al., "Theoretical foundations of Gaussian convolution by extended box filtering",
 /// 2011), whose time hardly depends on the deviation.
 ///
-/// - Complexity: O(pixels), and O(deviation) for each row and column; memory for a buffer of 16-bit pixels, and two lines of
-///   the longer side with four deviations.
+/// - Complexity: O(pixels), and O(deviation) for each row and column; memory for two lines of the longer side with four
+///   deviations, and for boxes also for a buffer of 16-bit pixels.
 struct GaussianBlur {
     let sigma: Double
     /// True to blur light instead of encoded components.
@@ -16,6 +15,9 @@ struct GaussianBlur {
 
     /// The standard deviation where boxes take the place of the Gaussian. They differ by less than 3 % of the contrast.
     static let boxThreshold = 2.0
+
+    /// The same for 8-bit pixels, where the Gaussian is faster than boxes up to here.
+    static let fixedBoxThreshold = 7.0
 
     /// Returns the blurred pixels.
     /// - Parameter format: the format of the result; `nil` for the pixels' own.
@@ -25,98 +27,20 @@ struct GaussianBlur {
         let format = format ?? pixels.format
         // A smaller one has no weight beside the pixel itself, and its square may be zero.
         guard sigma > 0.05 else { return try pixels.converted(to: format, pool: context.pool) }
+        if pixels.format == .rgba8, format == .rgba8, !isLinear, sigma < Self.fixedBoxThreshold {
+            return try DirectGaussian<UInt16>(sigma: sigma).blurred(pixels, format: format, context)
+        }
         return sigma < Self.boxThreshold
-            ? try directly(pixels, format, context) : try withBoxes(pixels, format, context)
+            ? try DirectGaussian<Float>(sigma: sigma, isLinear: isLinear).blurred(pixels, format: format, context)
+            : try withBoxes(pixels, format, context)
     }
 
-    private static func pixels(
+    static func pixels(
         _ floats: UnsafeMutablePointer<Float>, _ count: Int
     ) -> UnsafeMutableBufferPointer<SIMD4<Float>> {
         UnsafeMutableBufferPointer(
             start: UnsafeMutableRawPointer(floats).assumingMemoryBound(to: SIMD4<Float>.self), count: count)
     }
-
-    // MARK: The Gaussian itself
-
-    /// The pixels of a tile, whose rows stay in the second-level cache.
-    private static let tileWidth = 512
-
-    private func directly(
-        _ source: PixelBuffer, _ format: PixelFormat, _ context: ProcessingContext
-    ) throws(ImageError) -> PixelBuffer {
-        let target = try context.buffer(source.size, format: format)
-        let radius = Int((3.5 * sigma).rounded(.up))
-        let weights = Self.weights(sigma: sigma, radius: radius)
-        let tile = min(Self.tileWidth, (source.width + 3) / 4 * 4)
-        let rowFloats = tile * 4
-        let rows = 2 * radius + 1
-        let scratch = try context.scratch(floats: (tile + 2 * radius) * 4 + (rows + 1) * rowFloats)
-        let padded = scratch.base.bindMemory(to: Float.self, capacity: scratch.count / 4)
-        let ring = padded + (tile + 2 * radius) * 4
-        let sums = ring + rows * rowFloats
-        // A filter's last vector reads up to three pixels after the row.
-        padded.initialize(repeating: 0, count: scratch.count / 4)
-        let kernels = ComponentRow.kernels
-        var before = [UnsafePointer<Float>?](repeating: nil, count: radius)
-        var after = before
-        for left in stride(from: 0, to: source.width, by: tile) {
-            let count = min(tile, source.width - left)
-            let filtered = (count + 3) / 4 * 16
-            var nextRow = 0
-            for y in 0..<source.height {
-                try context.checkCancellation(row: y)
-                while nextRow <= min(source.height - 1, y + radius) {
-                    fill(padded, from: source, y: nextRow, left: left, count: count, radius: radius)
-                    let center = padded + radius * 4
-                    for tap in 1...radius {
-                        before[tap - 1] = UnsafePointer(center - tap * 4)
-                        after[tap - 1] = UnsafePointer(center + tap * 4)
-                    }
-                    kernels.filter(
-                        ring + nextRow % rows * rowFloats, center, before, after, weights, radius, filtered)
-                    nextRow += 1
-                }
-                for tap in 1...radius {
-                    before[tap - 1] = UnsafePointer(ring + max(0, y - tap) % rows * rowFloats)
-                    after[tap - 1] = UnsafePointer(ring + min(source.height - 1, y + tap) % rows * rowFloats)
-                }
-                kernels.filter(sums, ring + y % rows * rowFloats, before, after, weights, radius, filtered)
-                if isLinear { LinearLight.encode(Self.pixels(sums, count)) }
-                ComponentRow.pack(
-                    sums, to: target.row(y) + left * format.bytesPerPixel, pixels: count, format: format)
-            }
-        }
-        return target.freeze()
-    }
-
-    /// Unpacks the pixels of a tile's row, and `radius` pixels on each side.
-    private func fill(
-        _ padded: UnsafeMutablePointer<Float>, from source: PixelBuffer, y: Int, left: Int, count: Int, radius: Int
-    ) {
-        let first = max(0, left - radius)
-        let end = min(source.width, left + count + radius)
-        let missing = first - (left - radius)
-        source.withRow(y) { row in
-            guard let base = row.baseAddress else { return }
-            ComponentRow.unpack(
-                base + first * source.format.bytesPerPixel, to: padded + missing * 4, pixels: end - first,
-                format: source.format)
-        }
-        let all = Self.pixels(padded, count + 2 * radius)
-        if isLinear { LinearLight.decode(Self.pixels(padded + missing * 4, end - first)) }
-        for x in 0..<missing { all[x] = all[missing] }
-        let last = missing + end - first - 1
-        for x in last + 1..<max(last + 1, all.count) { all[x] = all[last] }
-    }
-
-    /// Returns the weights at the center and to either side. The weights of both sides add up to 1.
-    private static func weights(sigma: Double, radius: Int) -> [Float] {
-        let values = (0...radius).map { exp(-Double($0 * $0) / (2 * sigma * sigma)) }
-        let sum = values[0] + 2 * values.dropFirst().reduce(0, +)
-        return values.map { Float($0 / sum) }
-    }
-
-    // MARK: Boxes
 
     private static let passes = 3
 
