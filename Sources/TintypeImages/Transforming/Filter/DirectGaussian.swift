@@ -56,7 +56,7 @@ extension UInt16: GaussianNumber {
     static func weights(_ exact: [Double]) -> [UInt16] {
         let sides = exact.dropFirst().map { UInt16(($0 * 65_536).rounded()) }
         // A weight of 1 doesn't fit, and leaves pixels without neighbors as they are after rounding.
-        let center = min(65_535, 65_536 - 2 * sides.reduce(0) { $0 + Int($1) })
+        let center = Swift.min(65_535, 65_536 - 2 * sides.reduce(0) { $0 + Int($1) })
         return [UInt16(center)] + sides
     }
 
