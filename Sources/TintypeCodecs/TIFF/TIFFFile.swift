@@ -103,17 +103,13 @@ final class TIFFFile {
 
     static func short(_ handle: OpaquePointer, _ tag: Int32) -> UInt16 {
         var value: UInt16 = 0
-        withUnsafeMutablePointer(to: &value) { value in
-            _ = withVaList([value]) { TIFFVGetFieldDefaulted(handle, UInt32(tag), $0) }
-        }
+        _ = tintype_tiff_field_or_default(handle, UInt32(tag), &value)
         return value
     }
 
     static func long(_ handle: OpaquePointer, _ tag: Int32) -> UInt32 {
         var value: UInt32 = 0
-        withUnsafeMutablePointer(to: &value) { value in
-            _ = withVaList([value]) { TIFFVGetFieldDefaulted(handle, UInt32(tag), $0) }
-        }
+        _ = tintype_tiff_field_or_default(handle, UInt32(tag), &value)
         return value
     }
 
@@ -123,12 +119,8 @@ final class TIFFFile {
     ) -> UnsafeBufferPointer<Element>? {
         var count: Count = 0
         var values: UnsafePointer<Element>?
-        let found = withUnsafeMutablePointer(to: &count) { count in
-            withUnsafeMutablePointer(to: &values) { values in
-                withVaList([count, values]) { TIFFVGetField(handle, UInt32(tag), $0) }
-            }
-        }
-        guard found != 0, let values, count > 0 else { return nil }
+        guard tintype_tiff_fields(handle, UInt32(tag), &count, &values, nil) != 0, let values, count > 0
+        else { return nil }
         return UnsafeBufferPointer(start: values, count: Int(count))
     }
 
@@ -139,10 +131,7 @@ final class TIFFFile {
     /// The color model; a file that doesn't state one has the usual model for its number of samples, as libtiff has it.
     static func photometric(_ handle: OpaquePointer) -> Int32 {
         var value: UInt16 = 0
-        let isStated = withUnsafeMutablePointer(to: &value) { value in
-            withVaList([value]) { TIFFVGetField(handle, UInt32(TIFFTAG_PHOTOMETRIC), $0) }
-        }
-        if isStated != 0 { return Int32(value) }
+        if tintype_tiff_field(handle, UInt32(TIFFTAG_PHOTOMETRIC), &value) != 0 { return Int32(value) }
         let faxes = [COMPRESSION_CCITTFAX3, COMPRESSION_CCITTFAX4, COMPRESSION_CCITTRLE, COMPRESSION_CCITTRLEW]
         if faxes.contains(Int32(short(handle, TIFFTAG_COMPRESSION))) { return PHOTOMETRIC_MINISWHITE }
         return short(handle, TIFFTAG_SAMPLESPERPIXEL) < 3 ? PHOTOMETRIC_MINISBLACK : PHOTOMETRIC_RGB

@@ -111,12 +111,10 @@ struct TIFFLayout {
 
     /// The colors of a palette. Old writers gave them in 8 bits.
     private static func palette(_ handle: OpaquePointer) throws(ImageError) -> [SIMD4<UInt16>] {
-        var maps: [UnsafePointer<UInt16>?] = [nil, nil, nil]
-        let found = maps.withUnsafeMutableBufferPointer { maps in
-            guard let base = maps.baseAddress else { return 0 as Int32 }
-            return withVaList([base, base + 1, base + 2]) { TIFFVGetField(handle, UInt32(TIFFTAG_COLORMAP), $0) }
-        }
-        guard found != 0, let red = maps[0], let green = maps[1], let blue = maps[2] else {
+        var (red, green, blue) = (UnsafePointer<UInt16>?.none, UnsafePointer<UInt16>?.none, UnsafePointer<UInt16>?.none)
+        guard tintype_tiff_fields(handle, UInt32(TIFFTAG_COLORMAP), &red, &green, &blue) != 0, let red, let green,
+            let blue
+        else {
             throw .corrupt("the TIFF file has no palette for its pixels")
         }
         let colors = (0..<1 << Int(TIFFFile.short(handle, TIFFTAG_BITSPERSAMPLE))).map {

@@ -56,10 +56,8 @@ struct TIFFSampleRange {
 
     private static func number(_ handle: OpaquePointer, _ tag: Int32) -> Double? {
         var value = Double.nan
-        let isStated = withUnsafeMutablePointer(to: &value) { value in
-            withVaList([value]) { TIFFVGetField(handle, UInt32(tag), $0) }
-        }
-        return isStated != 0 && value.isFinite ? value : nil
+        let isStated = tintype_tiff_field(handle, UInt32(tag), &value) != 0
+        return isStated && value.isFinite ? value : nil
     }
 
     /// The levels of numbers, from 0 to the largest.

@@ -93,7 +93,8 @@ struct DirectGaussian<Number: GaussianNumber> {
         let weights = weights(radius: radius)
         // The rows of a tile stay in the second-level cache.
         let tile = min(512, (source.width + 15) / 16 * 16)
-        let rowNumbers = tile * 4
+        // Rows at a distance of a power of two would compete for the same places of the first-level cache.
+        let rowNumbers = (tile + 16) * 4
         let rows = 2 * radius + 1
         let count = (tile + 2 * radius) * 4 + (rows + 1) * rowNumbers
         let scratch = try context.scratch(floats: count * MemoryLayout<Number>.stride / 4)
