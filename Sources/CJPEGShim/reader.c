@@ -207,7 +207,9 @@ tintype_jpeg_status tintype_jpeg_start(
     reader->components = decoder->num_components;
     decoder->scale_num = eighths;
     decoder->scale_denom = 8;
-    decoder->out_color_space = as_cmyk ? JCS_CMYK : JCS_EXT_RGBA;
+    // libjpeg makes RGBA of gray one byte after the other.
+    if (decoder->jpeg_color_space == JCS_GRAYSCALE) decoder->out_color_space = JCS_GRAYSCALE;
+    else decoder->out_color_space = as_cmyk ? JCS_CMYK : JCS_EXT_RGBA;
     decoder->dct_method = JDCT_ISLOW;
     // Processes the scans a row of blocks at a time, instead of reading all of them in jpeg_start_decompress.
     decoder->buffered_image = jpeg_has_multiple_scans(decoder);

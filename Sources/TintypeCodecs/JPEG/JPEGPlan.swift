@@ -20,6 +20,8 @@ struct JPEGPlan {
     /// True if the pixels are inks, which are always inverted: Adobe wrote them so from the start, and where its segment is missing it was
     /// removed.
     let isCMYK: Bool
+    /// True if the rows have a byte for each pixel.
+    let isGray: Bool
     /// True if colors are converted in the small picture instead of the rows.
     let convertsAfter: Bool
     /// The memory of the decode; held until it ends.
@@ -44,6 +46,7 @@ struct JPEGPlan {
         output = options.outputSize(for: segments.orientation.display(source))
         try context.limits.check(size: source, output: output)
         isCMYK = header.is_cmyk != 0
+        isGray = header.components == 1
         hasMultipleScans = header.has_multiple_scans != 0
         // Several scans are put together from coefficients of two bytes.
         reservation = try context.reserve(
@@ -61,7 +64,7 @@ struct JPEGPlan {
             color
             ?? DecodedColor(
                 profile: segments.profile,
-                source: isCMYK ? .cmyk(inverted: true) : header.components == 1 ? .gray : .rgb, options: options)
+                source: isCMYK ? .cmyk(inverted: true) : isGray ? .gray : .rgb, options: options)
         convertsAfter = !isCMYK && target.pixelCount < size.pixelCount && self.color.keepsAverages
     }
 
@@ -108,7 +111,7 @@ extension JPEGSegments {
 /// Takes rows from libjpeg and makes them rows of an image.
 struct JPEGRows: ~Copyable {
     private let plan: JPEGPlan
-    /// A row of inks, or of pixels that aren't yet where they belong.
+    /// A row of inks, of grays, or of pixels that aren't yet where they belong.
     private let row: MutablePixelBuffer
     /// libjpeg-turbo writes rows at aligned addresses past the processor's caches, into memory, which suits a picture that isn't read
     /// soon. A row that is filtered next is therefore at an odd address: fetching it back took an eighth of the time of a thumbnail.
@@ -127,19 +130,34 @@ struct JPEGRows: ~Copyable {
         let width = plan.size.width
         while sink.rows < plan.size.height {
             let target = sink.rowToFill()
-            let read = plan.isCMYK || sink.bitmap == nil ? row.row(0) + Self.misalignment : target
+            let isElsewhere = plan.isCMYK || plan.isGray || sink.bitmap == nil
+            let read = isElsewhere ? row.row(0) + Self.misalignment : target
             guard try reader.readRow(read), try isWorthKeeping(reader) else { return false }
-            if !plan.isCMYK {
-                conversion?.convert(read, count: width)
-                if read != target { target.copyMemory(from: read, byteCount: width * 4) }
-            } else if let conversion {
-                conversion.convert(cmyk: read, to: target, count: width)
+            if plan.isCMYK {
+                if let conversion {
+                    conversion.convert(cmyk: read, to: target, count: width)
+                } else {
+                    ColorConversion.convertNaively(cmyk: read, inverted: true, to: target, count: width)
+                }
+            } else if plan.isGray {
+                Self.expand(read, to: target, count: width)
+                conversion?.convert(target, count: width)
             } else {
-                ColorConversion.convertNaively(cmyk: read, inverted: true, to: target, count: width)
+                conversion?.convert(read, count: width)
+                if isElsewhere { target.copyMemory(from: read, byteCount: width * 4) }
             }
             try sink.commitRow()
         }
         return true
+    }
+
+    /// Makes opaque pixels of grays.
+    private static func expand(_ grays: UnsafeRawPointer, to pixels: UnsafeMutableRawPointer, count: Int) {
+        let (grays, pixels) = (grays.assumingMemoryBound(to: UInt8.self), pixels.assumingMemoryBound(to: UInt32.self))
+        for x in 0..<count {
+            let gray = UInt32(grays[x])
+            pixels[x] = gray | gray << 8 | gray << 16 | 0xFF00_0000
+        }
     }
 
     /// Checks if the last row belongs to the file, or was invented by libjpeg after its end.
