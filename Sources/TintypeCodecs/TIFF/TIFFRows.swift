@@ -161,12 +161,9 @@ final class TIFFRows {
     private func convertInk(to target: UnsafeMutableRawPointer) {
         if let conversion {
             conversion.convert(cmyk: scratch, to: target, count: layout.width)
-        } else if working == .rgba8 {
-            ColorConversion.convertNaively(cmyk: scratch, inverted: false, to: target, count: layout.width)
         } else {
             ColorConversion.convertNaively(
-                deepCMYK: scratch.assumingMemoryBound(to: UInt16.self), inverted: false,
-                to: target.assumingMemoryBound(to: UInt16.self), count: layout.width)
+                cmyk: scratch, inverted: false, to: target, format: working, count: layout.width)
         }
     }
 
