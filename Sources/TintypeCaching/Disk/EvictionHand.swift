@@ -51,7 +51,7 @@ struct EvictionHand: Sendable {
     /// The names that the stores so far have let the hand look at, and that it hasn't looked at.
     private var namesDue = 0
     /// The changes of each folder, by which a listing knows that it is out of date.
-    private var changes = [UInt32](repeating: 0, count: FolderSizes.folders)
+    private var changes = [UInt32](repeating: 0, count: EntryName.folders)
     /// The names that were listed since the last batch.
     private var batch: [Listed] = []
     /// The oldest last.
@@ -60,7 +60,7 @@ struct EvictionHand: Sendable {
     private var unremovable: Set<EntryName> = []
 
     /// - Parameter order: the order of the folders, which differs between processes so that they look at different ones.
-    init(order: [Int] = (0..<FolderSizes.folders).shuffled()) { self.order = order }
+    init(order: [Int] = (0..<EntryName.folders).shuffled()) { self.order = order }
 
     // MARK: Changes
 
@@ -152,10 +152,9 @@ struct EvictionHand: Sendable {
 
 /// The number of entries in each folder, and the space that they take, as last seen.
 struct FolderSizes: Sendable, Equatable {
-    static let folders = EntryName.folders
     private static let marker: UInt64 = 0x0100_5345_5A49_5354
 
-    private var sizes = [CacheUsage](repeating: CacheUsage(), count: folders)
+    private var sizes = [CacheUsage](repeating: CacheUsage(), count: EntryName.folders)
     private(set) var total = CacheUsage()
     /// The age at which entries were evicted lately, in microseconds; `nil` if none were.
     var evictionAge: Int64?
@@ -194,7 +193,7 @@ struct FolderSizes: Sendable, Equatable {
             guard reader.integer(UInt64.self) == Self.marker else { return false }
             let age = reader.integer(Int64.self)
             evictionAge = age < 0 ? nil : age
-            for folder in 0..<Self.folders {
+            for folder in 0..<EntryName.folders {
                 let (bytes, entries) = (reader.integer(UInt64.self), reader.integer(UInt32.self))
                 self[folder] = CacheUsage(entries: Int(entries), bytes: Int(min(bytes, 1 << 54)))
             }

@@ -205,8 +205,12 @@ public final class RemoteImageCache: DiskCaching {
 
     /// Logs the first error. The error of a canceled operation says nothing about the store.
     private func note(_ error: any Error) {
-        guard !Task.isCancelled, state.withLock({ !$0.hasLogged }) else { return }
-        state.withLock { $0.hasLogged = true }
+        guard !Task.isCancelled else { return }
+        let hadLogged = state.withLock { state in
+            defer { state.hasLogged = true }
+            return state.hasLogged
+        }
+        guard !hadLogged else { return }
         Logger(label: "tintype.remote-cache").warning("the remote cache failed, which counts as a miss: \(error)")
     }
 }

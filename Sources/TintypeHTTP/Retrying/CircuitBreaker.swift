@@ -82,7 +82,7 @@ struct CircuitBreaker: Sendable {
     mutating func recordFailure(isProbe: Bool, at now: Duration) {
         switch state {
         case .closed(let failures):
-            let (count, _) = failures.addingReportingOverflow(1)
+            let count = failures + 1
             state = count >= max(1, policy.failureThreshold) ? open(at: now) : .closed(failures: count)
         case .probing where isProbe: state = open(at: now)
         case .probing, .open: break
