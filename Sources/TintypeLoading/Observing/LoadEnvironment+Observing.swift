@@ -5,7 +5,7 @@ internal import Tracing
 extension LoadEnvironment {
     // MARK: Loads
 
-    /// Counts an image that was in memory. Nothing else tells of it, because it takes no longer than a log line would.
+    /// Counts an image that was in memory. Hits aren't logged: a log line would take as long as the hit.
     @inline(__always)
     func countMemoryHit() {
         shared.counters.memoryHits.wrappingAdd(1, ordering: .relaxed)
