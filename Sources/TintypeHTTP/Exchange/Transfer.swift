@@ -114,8 +114,7 @@ struct Transfer: Sendable {
         request.targetSize = load.request.targetSize
         try request.completeURL()
         if let modify = load.request.hooks?.modifyRequest ?? context.configuration.requestModifier {
-            request = try await context.changed(
-                request, by: "the request modifier", failingWith: .badRequest, modify)
+            request = try await context.changed(request, by: "the request modifier", failingWith: .badRequest, modify)
             try request.completeURL()
         }
         return request
@@ -228,8 +227,7 @@ struct Transfer: Sendable {
             if context.running.isCancelled || Task.isCancelled { throw .cancelledTransfer }
             throw error
         }
-        let data = try await body(
-            of: message, response, resumption, hasRange: request.headers["Range"] != nil)
+        let data = try await body(of: message, response, resumption, hasRange: request.headers["Range"] != nil)
         var loaded = LoadedData(
             data: data, url: url, statusCode: isRest ? 200 : statusCode, mimeType: response.mimeType,
             validators: validators.isEmpty ? nil : validators.owned(by: url, of: load.request.url),
