@@ -125,7 +125,7 @@ public struct DiskCacheEntry: Sendable, Equatable, Codable {
     }
     package var answer: StoredResponse?
 
-    // Entries that were kept before the response had two names have it under the public one.
+    // `response` is also the key in entries that were encoded before `answer` existed.
     private enum CodingKeys: String, CodingKey {
         case data, created, expires, idleLifetime, mimeType, validators, extendedData, imageProperties
         case answer = "response"

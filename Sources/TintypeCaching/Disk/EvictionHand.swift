@@ -7,7 +7,7 @@ internal import FoundationEssentials
 ///
 /// On six traces the hit ratio is within 0.0016 of exact LRU at 1, 5, and 10 % of what the traces ask for.
 struct EvictionHand: Sendable {
-    /// The names that each store looks at. One of eight is a candidate, so each store brings one, which a full cache needs.
+    /// The names that each store looks at. An eighth are candidates, so each store brings the candidate that a full cache needs.
     static let pace = 8
     private static let batchSize = 64
     private static let maximumUnremovable = 4_096
@@ -43,8 +43,8 @@ struct EvictionHand: Sendable {
     var sizes = FolderSizes()
     /// True if this process knows how full the cache is.
     var areSizesKnown = false
-    /// The age in microseconds from which a use renews the time of a file. One that is always exact would cost each use a write; one that is
-    /// exact to the minute turns LRU into FIFO where a cache turns over in minutes.
+    /// The age in microseconds from which a use renews the time of a file. To renew it always would cost each use a write; to renew
+    /// it after a minute would turn LRU into FIFO where a cache turns over in minutes.
     var renewalAge: Int64 { min(Self.longestRenewalAge, sizes.evictionAge.map { $0 / 8 } ?? Self.firstRenewalAge) }
     private let order: [Int]
     private var place = 0
@@ -59,7 +59,7 @@ struct EvictionHand: Sendable {
     /// Entries whose files can't be removed, which would be candidates again and again.
     private var unremovable: Set<EntryName> = []
 
-    /// - Parameter order: the order of the folders, which differs between processes so that they look at different ones.
+    /// - Parameter order: the order of the folders, random, so that processes look at different folders.
     init(order: [Int] = (0..<EntryName.folders).shuffled()) { self.order = order }
 
     // MARK: Changes
