@@ -59,7 +59,8 @@ public protocol DiskCaching: Sendable {
     /// Removes everything.
     /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``.
     func removeAll() async throws(ImageError)
-    /// Removes entries that are older than the configured age.
+    /// Removes entries that have expired, by their age or by ``DiskCacheEntry/expires``.
+    /// - Returns: the entries that were removed.
     /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``.
     @discardableResult func removeExpired() async throws(ImageError) -> CacheUsage
     /// Returns the number of entries and their bytes.
@@ -99,7 +100,7 @@ extension DiskCaching {
 public struct DiskCacheEntry: Sendable, Equatable, Codable {
     /// The encoded image.
     public var data: Data
-    /// The date that the entry was given; for an entry of a load, the time when it was stored.
+    /// The date that the entry was given; for an entry of a load, the end of its load or of its last revalidation.
     public var created: Date
     /// The time when the entry stops being valid, or `nil` if it doesn't expire at a fixed time.
     public var expires: Date?
@@ -124,7 +125,7 @@ public struct DiskCacheEntry: Sendable, Equatable, Codable {
     }
     package var answer: StoredResponse?
 
-    // Entries that were kept before the response had two names have it under the public one.
+    // `response` is also the key in entries that were encoded before `answer` existed.
     private enum CodingKeys: String, CodingKey {
         case data, created, expires, idleLifetime, mimeType, validators, extendedData, imageProperties
         case answer = "response"

@@ -76,7 +76,7 @@ package struct RemovalCount: Hashable, Sendable {
 /// load of another from storing its image. If that load replaces an older image, neither is cached, or, if the program stored the other's
 /// image, the older one stays.
 final class RemovalCounts: Sendable {
-    /// The first one is for removals of everything.
+    /// The first counts removals of everything.
     private let counts = Lock([RemovalCount](repeating: RemovalCount(), count: 4_096))
     /// The ends of the last replacements under way, by their sources.
     private let replacements = Lock([String: Promise<Void>]())
@@ -91,7 +91,7 @@ final class RemovalCounts: Sendable {
         return count
     }
 
-    /// Runs `body` when the earlier replacements of a source have ended: one that still removes would remove what a later one stores.
+    /// Runs `body` when the earlier replacements of a source have ended, which might still remove what it stores.
     private func inTurn(ofSource source: String, _ body: () async throws(ImageError) -> Void) async throws(ImageError) {
         let end = Promise<Void>()
         await replacements.withLock { $0.updateValue(end, forKey: source) }?.value
@@ -117,7 +117,7 @@ final class RemovalCounts: Sendable {
         }
     }
 
-    /// Starts to replace the images of a source by one of the program's.
+    /// Starts to replace the images of a source by an image of the program's.
     func beginReplacement(ofSource source: String) async {
         let index = Self.index(source)
         try? await inTurn(ofSource: source) { counts.withLock { $0[index].beginReplacement() } }

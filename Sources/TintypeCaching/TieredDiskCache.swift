@@ -185,7 +185,7 @@ public final class TieredDiskCache: DiskCaching {
     }
 
     /// Changes the caches of a policy. If some fail, throws the error of the cache with the highest priority, after all have finished.
-    @discardableResult private func change<Value: Sendable>(
+    private func change<Value: Sendable>(
         _ policy: Policy, _ body: @escaping @Sendable (any DiskCaching) async throws -> Value
     ) async throws(ImageError) -> [Value] {
         var changes: [Task<Value, any Error>] = []

@@ -108,6 +108,26 @@ struct DiskCacheSearchPathTests {
         }
     }
 
+    @Test("A search path on a disk that hangs holds up the lookup that opens it, and no caller", .capability("CPA-06"))
+    func hangingSearchPath() async throws {
+        let (files, answer) = (FaultyFileSystem(), BlockingSignal())
+        let (openings, opening) = AsyncStream.makeStream(of: Void.self)
+        files.fail { [old] operation, path in
+            guard operation == "open directory", path == old else { return nil }
+            opening.yield()
+            while answer.wait(milliseconds: 60_000) == nil {}
+            return EIO
+        }
+        let cache = DiskCache.temporary(path, files: files)
+        cache.searchPaths = [old]
+        let lookup = Task.detached { await cache.entry(forKey: "a") }
+        for await _ in openings { break }
+        #expect(cache.searchPaths == [old])
+        cache.searchPaths = []
+        answer.send(true)
+        #expect(await lookup.value == nil)
+    }
+
     @Test(
         "A search path is never written, and neither contains nor removal look there", .capability("CPA-06", "OLD-01"))
     func searchPathIsReadOnly() async throws {

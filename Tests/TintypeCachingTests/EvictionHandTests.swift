@@ -152,7 +152,7 @@ struct EvictionHandTests {
     func wrongSizes() {
         var hand = EvictionHand()
         var wrong = FolderSizes()
-        for folder in 0..<FolderSizes.folders { wrong[folder] = CacheUsage(entries: 1_000, bytes: 1 << 40) }
+        for folder in 0..<EntryName.folders { wrong[folder] = CacheUsage(entries: 1_000, bytes: 1 << 40) }
         hand.sizes = wrong
         let stuck = EvictionHand.Listed(name: EntryName(source: 1, variant: 0), size: 8_192, modified: 0)
         var (listed, tries) = (0, 0)

@@ -77,6 +77,23 @@ struct ResumptionTests {
                 && all.last?.expectedBytes == all.last?.receivedBytes)
     }
 
+    @Test("A transfer that starts over after all has no bytes of an earlier one in its metrics", .capability("3.11"))
+    func restartedMetrics() async throws {
+        let origin = try await RangeServer(bytes, cuts: [1_000, 500])
+        let state = origin.state
+        state.update {
+            $0.falsify = { response in
+                state.update { ($0.tag, $0.falsify) = ("\"v2\"", nil) }
+                return response
+            }
+        }
+        let downloader = ImageDownloader(.init(retry: retrying))
+        let loaded = try await downloader.load(LoadRequest(url: origin.url))
+        #expect(loaded.data == bytes)
+        #expect(origin.ranges == [nil, "bytes=1000-", "bytes=1500-"])
+        #expect(loaded.transfer?.resumedBytes == 0 && loaded.transfer?.receivedBytes == 6_500)
+    }
+
     @Test("A rest that doesn't repeat the fields of the image completes it (RFC 9110, section 15.3.7)")
     func bareRest() async throws {
         let origin = try await RangeServer(bytes, cuts: [1_000], extra: ["Content-Type": "image/png"])

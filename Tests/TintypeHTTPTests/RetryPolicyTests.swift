@@ -132,6 +132,13 @@ struct RetryPolicyTests {
             let error = ImageError(.badStatus, stage: .load, reason: "", statusCode: status)
             records.record(error, of: "server", isProbe: false)
         }
+        for code in [ImageError.Code.emptyBody, .bodyTooLarge, .badContentType] {
+            records.record(ImageError(code, stage: .load, reason: ""), of: "server", isProbe: false)
+            records.record(ImageError(.timedOut, stage: .load, reason: ""), of: "server", isProbe: false)
+        }
+        records.record(ImageError(.emptyBody, stage: .load, reason: ""), of: "server", isProbe: false)
+        records.record(
+            ImageError(.badStatus, stage: .load, reason: "", statusCode: 503), of: "server", isProbe: false)
         #expect(throws: Never.self) { try records.admit("server") }
         records.record(ImageError(.timedOut, stage: .load, reason: ""), of: "server", isProbe: false)
         #expect(throws: ImageError.self) { try records.admit("server") }

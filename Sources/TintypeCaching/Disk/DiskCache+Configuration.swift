@@ -109,7 +109,7 @@ extension DiskCache.Configuration {
         return configuration
     }
 
-    /// `nil` if its path isn't UTF-8: the directory stays relative, because that path as a string would be another one.
+    /// `nil` if its path isn't UTF-8: the directory stays relative, because the string would name another directory.
     private static var workingDirectory: String? {
         guard let path = getcwd(nil, 0) else { return nil }
         defer { free(path) }

@@ -6,7 +6,7 @@ internal import Synchronization
 extension DiskStore {
     /// The file of the sizes, by which a process knows at once how full the cache is.
     static let sizesFile = "sizes"
-    /// The age in microseconds from which an unfinished file is one that a crash left behind.
+    /// The age in microseconds of an unfinished file that counts as left behind by a crash.
     static let leftoverAge: Int64 = 3_600_000_000
 
     // MARK: Looking
@@ -32,13 +32,13 @@ extension DiskStore {
                 entries.append(.init(name: name, size: status.allocatedSize, modified: modified))
             }
         }
-        // A folder that can't be read is not an empty one.
+        // A folder that can't be read may have entries.
         guard isListed != nil else { return }
         for file in leftovers { _ = try? directory.remove(file.path) { $0.modified == file.modified } }
         hand.withLock { $0.noteListing(entries, of: visit, now: aging.time) }
     }
 
-    /// Lists a folder, if the directory is one to write to.
+    /// Lists a folder, if the directory may be written to.
     func look(folder: Int) {
         if let directory = preparedDirectory { look(hand.withLock { $0.visit(folder) }, in: directory) }
     }

@@ -5,7 +5,7 @@ internal import Synchronization
 /// A disk cache without its queues: every call does its work on the calling thread. ``DiskCache`` explains the design, and sees to it that
 /// operations on one source take turns.
 ///
-/// This file has the directory, and storing; the other ones have reading, removing, and making room.
+/// This file has the directory, and storing; the extensions have reading, removing, and making room.
 final class DiskStore: Sendable {
     /// The attempts to make the directory, or to store in it, while others remove it.
     private static let maximumAttempts = 8
@@ -123,7 +123,7 @@ final class DiskStore: Sendable {
         if directory.withLock({ $0 === old && $0.take() != nil }) { hand.withLock { $0.areSizesKnown = false } }
     }
 
-    /// Forgets the directory if the path leads to another one, or none, by now, or it may not be written to any more.
+    /// Forgets the directory if the path leads elsewhere or nowhere by now, or if it may not be written to any more.
     func checkDirectory() {
         if let open = directory.withLock({ $0 }), !open.isCurrent || open.reasonAgainstWriting != nil { forget(open) }
     }
@@ -142,7 +142,7 @@ final class DiskStore: Sendable {
         return true
     }
 
-    /// Marks the directory as one whose contents can be made again (Cache Directory Tagging Specification, bford.info/cachedir), or
+    /// Marks the directory as a cache, whose contents can be made again (Cache Directory Tagging Specification, bford.info/cachedir), or
     /// removes the mark. A failure doesn't matter.
     private func tag(_ directory: OpenDirectory) {
         let (name, isTagged) = ("CACHEDIR.TAG", limits.withLock { $0.isExcludedFromBackup })
@@ -158,7 +158,7 @@ final class DiskStore: Sendable {
 
     // MARK: Storing
 
-    /// Stores an entry in place of the one under its key, and evicts others while the limits are exceeded.
+    /// Stores an entry, replaces the previous entry under its key, and evicts others while the limits are exceeded.
     ///
     /// The caller's codec has encoded it.
     /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``.

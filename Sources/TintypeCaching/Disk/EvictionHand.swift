@@ -7,7 +7,7 @@ internal import FoundationEssentials
 ///
 /// On six traces the hit ratio is within 0.0016 of exact LRU at 1, 5, and 10 % of what the traces ask for.
 struct EvictionHand: Sendable {
-    /// The names that each store looks at. One of eight is a candidate, so each store brings one, which a full cache needs.
+    /// The names that each store looks at. An eighth are candidates, so each store brings the candidate that a full cache needs.
     static let pace = 8
     private static let batchSize = 64
     private static let maximumUnremovable = 4_096
@@ -43,15 +43,15 @@ struct EvictionHand: Sendable {
     var sizes = FolderSizes()
     /// True if this process knows how full the cache is.
     var areSizesKnown = false
-    /// The age in microseconds from which a use renews the time of a file. One that is always exact would cost each use a write; one that is
-    /// exact to the minute turns LRU into FIFO where a cache turns over in minutes.
+    /// The age in microseconds from which a use renews the time of a file. To renew it always would cost each use a write; to renew
+    /// it after a minute would turn LRU into FIFO where a cache turns over in minutes.
     var renewalAge: Int64 { min(Self.longestRenewalAge, sizes.evictionAge.map { $0 / 8 } ?? Self.firstRenewalAge) }
     private let order: [Int]
     private var place = 0
     /// The names that the stores so far have let the hand look at, and that it hasn't looked at.
     private var namesDue = 0
     /// The changes of each folder, by which a listing knows that it is out of date.
-    private var changes = [UInt32](repeating: 0, count: FolderSizes.folders)
+    private var changes = [UInt32](repeating: 0, count: EntryName.folders)
     /// The names that were listed since the last batch.
     private var batch: [Listed] = []
     /// The oldest last.
@@ -59,8 +59,8 @@ struct EvictionHand: Sendable {
     /// Entries whose files can't be removed, which would be candidates again and again.
     private var unremovable: Set<EntryName> = []
 
-    /// - Parameter order: the order of the folders, which differs between processes so that they look at different ones.
-    init(order: [Int] = (0..<FolderSizes.folders).shuffled()) { self.order = order }
+    /// - Parameter order: the order of the folders, random, so that processes look at different folders.
+    init(order: [Int] = (0..<EntryName.folders).shuffled()) { self.order = order }
 
     // MARK: Changes
 
@@ -152,10 +152,9 @@ struct EvictionHand: Sendable {
 
 /// The number of entries in each folder, and the space that they take, as last seen.
 struct FolderSizes: Sendable, Equatable {
-    static let folders = EntryName.folders
     private static let marker: UInt64 = 0x0100_5345_5A49_5354
 
-    private var sizes = [CacheUsage](repeating: CacheUsage(), count: folders)
+    private var sizes = [CacheUsage](repeating: CacheUsage(), count: EntryName.folders)
     private(set) var total = CacheUsage()
     /// The age at which entries were evicted lately, in microseconds; `nil` if none were.
     var evictionAge: Int64?
@@ -194,7 +193,7 @@ struct FolderSizes: Sendable, Equatable {
             guard reader.integer(UInt64.self) == Self.marker else { return false }
             let age = reader.integer(Int64.self)
             evictionAge = age < 0 ? nil : age
-            for folder in 0..<Self.folders {
+            for folder in 0..<EntryName.folders {
                 let (bytes, entries) = (reader.integer(UInt64.self), reader.integer(UInt32.self))
                 self[folder] = CacheUsage(entries: Int(entries), bytes: Int(min(bytes, 1 << 54)))
             }

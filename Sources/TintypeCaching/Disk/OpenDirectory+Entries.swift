@@ -4,7 +4,7 @@ internal import Glibc
 
 /// Reading the files of entries.
 extension OpenDirectory {
-    /// The size above which the end of a file has to tell that it is one of an entry, before it is read. A damaged size would cost its memory.
+    /// The size above which the end of a file is checked before the rest is read: a damaged size would cost its memory.
     private static let largestUnchecked = 64 << 20
 
     /// The names of the entries in a folder. It may have thousands, so no text is made of them.

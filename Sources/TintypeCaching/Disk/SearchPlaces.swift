@@ -5,13 +5,27 @@ internal import Glibc
 ///
 /// Their files are only read, never written, renewed, or removed.
 struct SearchPlaces {
-    /// The directories of other disk caches.
-    var paths: [String] = []
-    var file: (@Sendable (ImageKey) -> String?)?
-    /// The directories that were opened.
-    fileprivate var directories: [String: OpenDirectory] = [:]
+    fileprivate var directories: [SearchDirectory] = []
+    fileprivate var file: (@Sendable (ImageKey) -> String?)?
 
-    var isEmpty: Bool { paths.isEmpty && file == nil }
+    var isEmpty: Bool { directories.isEmpty && file == nil }
+}
+
+/// The directory of another disk cache, which stays open once a lookup has found it. Only threads that read files wait for it.
+private final class SearchDirectory: Sendable {
+    let path: String
+    private let opened = Lock<OpenDirectory?>(nil)
+
+    init(_ path: String) { self.path = path }
+
+    func open(_ faults: FileFaults?) throws(FileError) -> OpenDirectory {
+        try opened.withLock { opened throws(FileError) in
+            if let opened { return opened }
+            let directory = try OpenDirectory.open(path, faults: faults)
+            opened = directory
+            return directory
+        }
+    }
 }
 
 extension DiskCache {
@@ -23,8 +37,8 @@ extension DiskCache {
     /// ``Configuration/payloadCodec``, or without a codec if it has none. May change at any time; set it again when a directory was replaced
     /// by another.
     public var searchPaths: [String] {
-        get { store.searchPlaces.withLock { $0.paths } }
-        set { store.searchPlaces.withLock { ($0.paths, $0.directories) = (newValue, [:]) } }
+        get { store.searchPlaces.withLock { $0.directories.map(\.path) } }
+        set { store.searchPlaces.withLock { $0.directories = newValue.map { SearchDirectory($0) } } }
     }
 
     /// A closure that returns the path of a key's image, for keys that neither the cache nor ``searchPaths`` have; `nil` if there is none.
@@ -48,14 +62,9 @@ extension DiskStore {
                 return nil
             }
         }
-        for path in places.paths {
+        for directory in places.directories {
             let entry = search { () throws(FileError) in
-                let directory = try searchPlaces.withLock { current throws(FileError) in
-                    if let known = current.directories[path] { return known }
-                    let opened = try OpenDirectory.open(path)
-                    if current.paths.contains(path) { current.directories[path] = opened }
-                    return opened
-                }
+                let directory = try directory.open(faults)
                 let name = EntryName(key)
                 // Shipped entries may be of any age.
                 guard let file = try directory.read(name, for: key), file.status.size <= limit,

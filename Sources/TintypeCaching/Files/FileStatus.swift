@@ -69,7 +69,7 @@ struct FileError: Error, Sendable, CustomStringConvertible {
     var isMissing: Bool { code == ENOENT }
     /// True if the volume, or what the user may have of it, is full.
     var isDiskFull: Bool { code == ENOSPC || code == EDQUOT }
-    /// The part that all errors of one kind share, so that the log names each kind once.
+    /// The kind of the error: the log names each kind once.
     var cause: String { code == ENOTDIR ? "not a directory" : "\(operation) \(code)" }
 
     /// A sentence, such as `cannot write /tmp/x: No space left on device`.

@@ -23,7 +23,7 @@ extension OpenDirectory {
 
     /// Writes a file, which nobody but the user may read. If that fails, there is none.
     /// - Parameters:
-    ///   - unfinished: the path of the file until it is whole. Then it replaces the one at `path`. `nil` to write in place.
+    ///   - unfinished: the path of the file until it is whole, and is renamed to `path`; `nil` to write in place.
     ///   - time: the time of the last change, in microseconds since 1970; `nil` for the file system's.
     /// - Returns: the space of the file that it replaces, or zero; `nil` if its folder was moved meanwhile, and the file with it.
     @discardableResult

@@ -11,7 +11,7 @@ typealias FileFaults = @Sendable (_ operation: String, _ path: String) -> Int32?
 /// A directory that is held open, and the files below it.
 ///
 /// All paths are relative to the open directory, and no symbolic link below it is followed, except for a look at a file's status. A directory
-/// that is moved goes on being the same one.
+/// that is moved stays open.
 final class OpenDirectory: Sendable {
     let path: String
     let descriptor: Int32
@@ -60,7 +60,7 @@ final class OpenDirectory: Sendable {
             if mkdir(String(path[..<end]), 0o700) != 0, errno != EEXIST, failure == 0 { failure = errno }
         }
         guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
-            // The reason is where the first one is missing.
+            // The first directory that could not be made is the reason.
             throw FileError("create directory", path, failure == 0 ? errno : failure)
         }
         return try open(path, faults: faults)

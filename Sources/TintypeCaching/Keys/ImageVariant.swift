@@ -20,7 +20,7 @@ public struct ImageVariant: Hashable, Sendable, Codable, CustomStringConvertible
     /// - Parameters:
     ///   - transformsAnimatedImages: True if the transformer is applied to the frames of animations.
     ///   - transformsVectorImages: True if the transformer is applied to vector images.
-    ///   - coder: The identifier of the request's own coder.
+    ///   - coder: The identifier of the coder, in a manager with coders of its own.
     ///   - coderToken: Distinguishes a coder without an identifier; 0 for none.
     ///   - encoding: The encoding of a stored variant; `nil` if it isn't stored.
     package init(

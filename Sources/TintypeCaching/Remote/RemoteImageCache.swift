@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import Logging
+internal import Synchronization
 
 /// A cache of encoded images on another machine, as the lowest tier of a ``TieredDiskCache``.
 ///
@@ -24,7 +25,8 @@ public final class RemoteImageCache: DiskCaching {
     private let maximumAge: Duration
     private let now: @Sendable () -> Date
     private let sleep: @Sendable (Duration) async -> Void
-    private let state = Lock((running: 0, statistics: CacheStatistics(), hasLogged: false))
+    private let state = Lock((running: 0, statistics: CacheStatistics()))
+    private let hasLogged = Atomic(false)
 
     /// Creates a cache.
     /// - Parameters:
@@ -205,8 +207,7 @@ public final class RemoteImageCache: DiskCaching {
 
     /// Logs the first error. The error of a canceled operation says nothing about the store.
     private func note(_ error: any Error) {
-        guard !Task.isCancelled, state.withLock({ !$0.hasLogged }) else { return }
-        state.withLock { $0.hasLogged = true }
+        guard !Task.isCancelled, !hasLogged.exchange(true, ordering: .relaxed) else { return }
         Logger(label: "tintype.remote-cache").warning("the remote cache failed, which counts as a miss: \(error)")
     }
 }

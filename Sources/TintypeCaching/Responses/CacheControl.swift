@@ -1,7 +1,8 @@
 /// The directives of a `Cache-Control` field that matter to a private cache (RFC 9111, section 5.2; RFC 5861; RFC 8246).
 ///
 /// Numbers of seconds that are too large are 2^31, and invalid numbers are 0, which makes a response stale (sections 1.2.2 and 4.2.1). Of
-/// repeated directives, the smaller number counts. `private`, `s-maxage`, and `proxy-revalidate` don't concern a private cache.
+/// repeated directives, the smaller number counts. `s-maxage` and `proxy-revalidate` don't concern a private cache; `private` lets a
+/// response be stored, but not in a ``RemoteImageCache``, which is shared.
 package struct CacheControl: Equatable, Sendable {
     package var isPublic = false
     package var isPrivate = false

@@ -2,7 +2,7 @@ public import FoundationEssentials
 
 /// The values with which an HTTP server can be asked whether an answer is still current (RFC 9110, section 8.8).
 ///
-/// They belong to the URL that gave them. Another URL may use the same ones for other bytes.
+/// They belong to the URL that gave them. Another URL may use the same values for other bytes.
 public struct CacheValidators: Sendable, Hashable, Codable {
     /// The `ETag` of the response, with its quotes.
     public var entityTag: String?
@@ -31,7 +31,7 @@ public struct CacheValidators: Sendable, Hashable, Codable {
     /// Returns true if a URL may be asked with them.
     /// - Parameters:
     ///   - url: the URL that is about to be asked.
-    ///   - request: the URL of the request, which may be another one, such as before a redirect.
+    ///   - request: the URL of the request, which differs after a redirect.
     public func belong(to url: URL, of request: URL) -> Bool {
         owner.map { $0 == XXH3.digest(url.representation) } ?? (url.representation == request.representation)
     }

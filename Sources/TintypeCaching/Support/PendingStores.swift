@@ -15,7 +15,7 @@ package final class PendingStores: Sendable {
 
     /// Registers a write.
     /// - Returns: its number, and whether the limit is exceeded, so that the load has to wait for it.
-    package func begin(bytes: Int = 0, limit: ByteCount = ByteCount(.max)) -> (number: Int, isOverLimit: Bool) {
+    package func begin(bytes: Int = 0, limit: ByteCount = .unlimited) -> (number: Int, isOverLimit: Bool) {
         state.withLock { state in
             state.lastNumber += 1
             state.running[state.lastNumber] = Promise()

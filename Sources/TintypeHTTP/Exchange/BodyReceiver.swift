@@ -39,7 +39,8 @@ struct BodyReceiver: Sendable {
         if let total = plan.total, total > limit { throw .announced(total, limit: limit) }
         if let prefix = plan.prefix { context.record.update { $0.resumedBytes = prefix.count } }
 
-        var sink = Sink(plan: plan, limit: limit, reporter: reporter)
+        let start = plan.prefix ?? ArrivingBytes(expected: plan.total)
+        var sink = Sink(limit: limit, body: start, reporter: reporter)
         do throws(ImageError) {
             try await receive(message, coding, plan, &sink)
         } catch {
@@ -71,7 +72,7 @@ struct BodyReceiver: Sendable {
     private func receive(
         _ message: RequestSender.Response, _ coding: ContentCoding, _ plan: BodyResumption.Plan, _ sink: inout Sink
     ) async throws(ImageError) {
-        try sink.begin()
+        sink.reporter.begin(sink.body, expected: plan.total)
         let wireLimit = coding == .identity ? Int.max : Self.wireLimit(sink.limit)
         let decoder = try coding.decoder(limit: wireLimit)
         var received = 0
@@ -94,7 +95,7 @@ struct BodyReceiver: Sendable {
                         }
                     }
                 }
-                sink.report()
+                sink.reporter.update(sink.body)
             }
         } catch {
             throw ImageError(
@@ -128,30 +129,14 @@ struct BodyReceiver: Sendable {
 
 /// The body that arrives, and its progress.
 private struct Sink: ~Copyable {
-    let plan: BodyResumption.Plan
     let limit: Int
     let body: ArrivingBytes
     var reporter: ProgressReporter
 
-    init(plan: BodyResumption.Plan, limit: Int, reporter: ProgressReporter) {
-        self.plan = plan
-        self.limit = limit
-        self.reporter = reporter
-        body = plan.prefix ?? ArrivingBytes(expected: plan.total)
-    }
-
-    mutating func begin() throws(ImageError) {
-        guard body.count <= limit else { throw .bodyTooLarge(limit) }
-        reporter.begin(body, expected: plan.total)
-    }
-
-    mutating func take(_ bytes: UnsafeRawBufferPointer) throws(ImageError) {
+    func take(_ bytes: UnsafeRawBufferPointer) throws(ImageError) {
         guard bytes.count <= limit - body.count else { throw .bodyTooLarge(limit) }
         guard body.append(bytes) else { throw Self.noMemory(body.count) }
     }
-
-    /// Reports the progress, if that is due.
-    mutating func report() { reporter.update(body) }
 
     private static func noMemory(_ count: Int) -> ImageError {
         ImageError(

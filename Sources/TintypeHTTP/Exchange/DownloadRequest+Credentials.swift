@@ -9,8 +9,7 @@ extension DownloadRequest {
         guard user != nil || password != nil else { return }
         url = url.withoutCredentials
         if headers["Authorization"] == nil {
-            let login = Data("\(user ?? ""):\(password ?? "")".utf8).base64EncodedString()
-            headers["Authorization"] = "Basic \(login)"
+            headers["Authorization"] = HTTPCredential.basic(user: user ?? "", password: password ?? "").field
         }
     }
 }

@@ -189,17 +189,9 @@ final class HTTPExchange: HTTPClientResponseDelegate {
 extension HTTPResponseHead {
     /// The head without white space around the values of its fields, which isn't part of them (RFC 9110, section 5.5). The parsers keep it.
     fileprivate var trimmed: HTTPResponseHead {
-        func isPadding(_ byte: UInt8?) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
-        guard headers.contains(where: { isPadding($0.value.utf8.first) || isPadding($0.value.utf8.last) }) else {
-            return self
-        }
+        guard headers.contains(where: { $0.value.isPadded }) else { return self }
         var head = self
-        head.headers = HTTPHeaders(
-            headers.map { name, value in
-                let rest = value.utf8.drop { isPadding($0) }
-                let end = rest.lastIndex { !isPadding($0) }
-                return (name, String(Substring(end.map { rest[...$0] } ?? rest.prefix(0))))
-            })
+        head.headers = HTTPHeaders(headers.map { ($0.name, $0.value.trimmed) })
         return head
     }
 }

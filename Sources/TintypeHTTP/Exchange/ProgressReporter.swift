@@ -22,13 +22,12 @@ struct ProgressReporter {
 
     private var state: Lock<State> { load.progress }
     /// False if no caller gets reports.
-    private let isActive: Bool
+    private var isActive: Bool { load.request.isReported }
 
     init(interval: Double, showsBytes: Bool, load: ImageDownloader.Load) {
         self.interval = interval.isFinite ? min(max(interval, 0), 1) : 0
         self.showsBytes = showsBytes
         self.load = load
-        isActive = load.request.isReported
     }
 
     /// Starts a body.

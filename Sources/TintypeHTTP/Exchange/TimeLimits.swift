@@ -30,7 +30,6 @@ final class TimeLimits: Sendable {
 
     /// Notes that a request is sent.
     /// - Returns: the limits of this request, until the next request is sent.
-    @discardableResult
     func recordRequest(at now: Duration) -> RequestLimits {
         let number = state.withLock { state in
             state.pace.recordRequest(at: now)

@@ -114,13 +114,7 @@ struct Transfer: Sendable {
         request.targetSize = load.request.targetSize
         try request.completeURL()
         if let modify = load.request.hooks?.modifyRequest ?? context.configuration.requestModifier {
-            request = try await context.runClosure { [request] () throws(ImageError) in
-                var request = request
-                do { try await modify(&request) } catch {
-                    throw .refused(.badRequest, by: "the request modifier", error)
-                }
-                return request
-            }
+            request = try await context.changed(request, by: "the request modifier", failingWith: .badRequest, modify)
             try request.completeURL()
         }
         return request
@@ -152,16 +146,12 @@ struct Transfer: Sendable {
     private func modified(
         _ next: DownloadRequest,
         by modify: @escaping @Sendable (inout DownloadRequest, ResponseHead) async throws -> Void,
-        after head: HTTPResponseHead,
-        of url: URL
+        after head: HTTPResponseHead, of url: URL
     ) async throws(ImageError) -> DownloadRequest {
         let response = head.response(from: url)
-        var request = try await context.runClosure { () throws(ImageError) in
-            var request = next
-            do { try await modify(&request, response) } catch {
-                throw .refused(.badRedirect, by: "the redirect to \(next.url.shortDescription)", error)
-            }
-            return request
+        let name = "the redirect to \(next.url.shortDescription)"
+        var request = try await context.changed(next, by: name, failingWith: .badRedirect) { request in
+            try await modify(&request, response)
         }
         try request.completeURL()
         return request
@@ -177,10 +167,8 @@ struct Transfer: Sendable {
         challenges += 1
         let challenge = AuthenticationChallenge(
             url: request.url, field: fields.joined(separator: ", "), attempt: challenges)
-        let credential = try await context.runClosure { () throws(ImageError) -> HTTPCredential? in
-            do { return try await provide(challenge) } catch {
-                throw .refused(.badRequest, by: "the closure for credentials", error)
-            }
+        let credential = try await context.runClosure("the closure for credentials", failingWith: .badRequest) {
+            try await provide(challenge)
         }
         guard let credential else { return nil }
         var request = request
@@ -212,13 +200,8 @@ struct Transfer: Sendable {
         let url = request.url
         var response = message.head.response(from: url)
         if let modify = load.request.hooks?.modifyResponse ?? context.configuration.responseModifier {
-            response = try await context.runClosure { [response] () throws(ImageError) in
-                var response = response
-                do { try await modify(&response) } catch {
-                    throw .refused(.badResponse, by: "the response modifier", error)
-                }
-                return response
-            }
+            response = try await context.changed(
+                response, by: "the response modifier", failingWith: .badResponse, modify)
         }
         let statusCode = response.statusCode ?? Int(message.head.status.code)
         response.statusCode = statusCode
@@ -244,24 +227,7 @@ struct Transfer: Sendable {
             if context.running.isCancelled || Task.isCancelled { throw .cancelledTransfer }
             throw error
         }
-        let receiver = BodyReceiver(context: context)
-        let decryptor = load.request.hooks?.decrypt ?? context.configuration.decryptor
-        let reporter = ProgressReporter(
-            interval: context.configuration.minimumProgressInterval, showsBytes: decryptor == nil,
-            load: load)
-        var data = try await receiver.body(
-            of: message, response, reporter, resumption, hasRange: request.headers["Range"] != nil)
-        context.record.recordEnd(at: context.limits.now)
-        if let decrypt = decryptor {
-            data = try await context.runClosure { [data, response] () throws(ImageError) in
-                do { return try await decrypt(data, response) } catch {
-                    throw .refused(.badResponse, by: "the decryptor", error)
-                }
-            }
-            guard !data.isEmpty else {
-                throw ImageError(.emptyBody, stage: .load, reason: "the decrypted body is empty")
-            }
-        }
+        let data = try await body(of: message, response, resumption, hasRange: request.headers["Range"] != nil)
         var loaded = LoadedData(
             data: data, url: url, statusCode: isRest ? 200 : statusCode, mimeType: response.mimeType,
             validators: validators.isEmpty ? nil : validators.owned(by: url, of: load.request.url),
@@ -272,6 +238,26 @@ struct Transfer: Sendable {
             loaded.headers["Content-Length"] = String(data.count)
         }
         return loaded
+    }
+
+    /// The bytes of a body, decrypted.
+    private func body(
+        of message: RequestSender.Response, _ response: ResponseHead, _ resumption: BodyResumption?, hasRange: Bool
+    ) async throws(ImageError) -> Data {
+        let decryptor = load.request.hooks?.decrypt ?? context.configuration.decryptor
+        let reporter = ProgressReporter(
+            interval: context.configuration.minimumProgressInterval, showsBytes: decryptor == nil, load: load)
+        let data = try await BodyReceiver(context: context).body(
+            of: message, response, reporter, resumption, hasRange: hasRange)
+        context.record.recordEnd(at: context.limits.now)
+        guard let decryptor else { return data }
+        let decrypted = try await context.runClosure("the decryptor", failingWith: .badResponse) {
+            try await decryptor(data, response)
+        }
+        guard !decrypted.isEmpty else {
+            throw ImageError(.emptyBody, stage: .load, reason: "the decrypted body is empty")
+        }
+        return decrypted
     }
 
     /// The fields that were sent with other values than the caches know (``ImageDownloader/requestHeaders(_:for:)``): cookies, and what

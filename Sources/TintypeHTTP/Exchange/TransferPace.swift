@@ -65,7 +65,7 @@ struct TransferPace: Sendable {
     mutating func recordBody(_ bytes: Int, at now: Duration) {
         lastActivity = now
         let (start, count) = period ?? (now, 0)
-        period = (start, count.addingReportingOverflow(bytes).partialValue)
+        period = (start, count + bytes)
     }
 
     /// Notes that a closure of the program starts: until it ends, only the limit of the whole transfer counts.

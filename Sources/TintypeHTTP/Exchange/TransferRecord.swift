@@ -26,7 +26,7 @@ final class TransferRecord: Sendable {
     /// Starts an attempt, with its request as closures have changed it.
     func recordAttempt(_ request: DownloadRequest) {
         state.withLock { state in
-            state.metrics.redirects = 0
+            (state.metrics.redirects, state.metrics.resumedBytes) = (0, 0)
             state.mayRepeat = ["GET", "HEAD"].contains(request.method) && request.body == nil
         }
     }

@@ -21,12 +21,10 @@ struct SystemHostResolver: HostResolving {
         // The system's function can't be canceled. The caller stops waiting, and the answer is ignored.
         let (answers, continuation) = AsyncStream.makeStream(of: Result<[IPAddress], ImageError>.self)
         let task = Task {
-            do throws(ImageError) {
-                continuation.yield(
-                    .success(try await Self.queue.perform { _ throws(ImageError) in try Self.lookUp(host) }))
-            } catch {
-                continuation.yield(.failure(error))
+            let answer = await Result { () async throws(ImageError) in
+                try await Self.queue.perform { _ throws(ImageError) in try Self.lookUp(host) }
             }
+            continuation.yield(answer)
         }
         defer { task.cancel() }
         for await answer in answers { return try answer.get() }

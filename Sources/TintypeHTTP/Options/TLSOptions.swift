@@ -37,8 +37,10 @@ struct TLSConfigurations: Sendable {
 
     init(_ options: TLSOptions) {
         self.options = options
-        checking = Self.read(options, isInsecure: false)
-        trusting = options.insecureHosts.isEmpty ? checking : Self.read(options, isInsecure: true)
+        checking = Result { () throws(ImageError) in try options.configuration(isInsecure: false) }
+        trusting =
+            options.insecureHosts.isEmpty
+            ? checking : Result { () throws(ImageError) in try options.configuration(isInsecure: true) }
     }
 
     /// The configuration for all hosts but exceptions; `nil` for the client library's choice, or if a certificate or a key can't be read.
@@ -52,14 +54,6 @@ struct TLSConfigurations: Sendable {
         if options.isInsecure(host) { return try trusting.get() }
         _ = try checking.get()
         return nil
-    }
-
-    private static func read(_ options: TLSOptions, isInsecure: Bool) -> Result<TLSConfiguration?, ImageError> {
-        do throws(ImageError) {
-            return .success(try options.configuration(isInsecure: isInsecure))
-        } catch {
-            return .failure(error)
-        }
     }
 }
 

@@ -5,8 +5,8 @@ internal import TintypeLoading
 /// At most ``limit`` run at once. The highest priority starts first, and of equal priorities the oldest or the newest. The owner
 /// starts the downloads that a method returns.
 ///
-/// No host holds up the others: of equal priorities, those of hosts with less than half of the slots begin first. And what a host has beyond half of
-/// the slots doesn't count while others wait, so that they start at once: up to half as many as the limit in addition.
+/// No host holds up the others: of equal priorities, downloads from hosts with less than half of the slots start first. What a host has
+/// beyond half of the slots doesn't count while others wait, so that they start at once: up to half as many as the limit in addition.
 ///
 /// - Complexity: O(log *n*) in the waiting downloads, and O(*n*) in the hosts that they belong to.
 struct DownloadQueue: Sendable {

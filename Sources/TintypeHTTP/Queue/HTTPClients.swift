@@ -154,7 +154,7 @@ extension HTTPClient.Configuration {
         connectionPool.retryConnectionEstablishment = false
         // The client's spans have whole URLs, and so secrets. Tintype has spans of its own.
         tracing.tracer = nil
-        // `ContentDecoder` decompresses, up to the limit of bytes rather than of a ratio.
+        // ``ContentDecoding`` decompresses, within limits of bytes and, if the configuration has one, of a ratio.
         decompression = .disabled
         if !configuration.usesHTTP2 || route.isHTTP1Only { httpVersion = .http1Only }
         http1_1ConnectionDebugInitializer = { ConnectionGuard.install(on: $0) }

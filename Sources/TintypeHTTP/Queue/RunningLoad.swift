@@ -100,13 +100,7 @@ final class RunningLoad: Sendable {
     ) async throws(ImageError) -> Value {
         guard !Task.isCancelled else { throw .cancelledTransfer }
         // Until it first waits, it stays on this thread.
-        let task = Task.immediate {
-            do throws(ImageError) {
-                return Result<Value, ImageError>.success(try await work())
-            } catch {
-                return Result<Value, ImageError>.failure(error)
-            }
-        }
+        let task = Task.immediate { await Result<Value, ImageError>(catching: work) }
         let wait = beginWait { task.cancel() }
         defer { endWait(wait) }
         return try await withTaskCancellationHandler {

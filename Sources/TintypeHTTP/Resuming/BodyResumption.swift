@@ -25,8 +25,6 @@ struct BodyResumption: Sendable {
         var owner: URL?
         /// The fields with which it was asked.
         var fields = HTTPFields()
-        /// True if the rest of an earlier transfer arrives.
-        var isContinued: Bool { prefix != nil }
         /// The validator of the bytes; `nil` if they can't be continued after an interruption. Most transfers never need it.
         var validator: String? { continuedValidator ?? headers.flatMap { RangeRules.strongValidator($0) } }
     }

@@ -27,6 +27,11 @@ public struct CircuitBreakerPolicy: Sendable, Hashable {
         default: false
         }
     }
+
+    /// Returns true if an error shows that the server has answered.
+    static func isAnswer(_ error: ImageError) -> Bool {
+        error.statusCode != nil || [.emptyBody, .bodyTooLarge, .badContentType].contains(error.code)
+    }
 }
 
 /// The state of a server.
@@ -77,7 +82,7 @@ struct CircuitBreaker: Sendable {
     mutating func recordFailure(isProbe: Bool, at now: Duration) {
         switch state {
         case .closed(let failures):
-            let (count, _) = failures.addingReportingOverflow(1)
+            let count = failures + 1
             state = count >= max(1, policy.failureThreshold) ? open(at: now) : .closed(failures: count)
         case .probing where isProbe: state = open(at: now)
         case .probing, .open: break

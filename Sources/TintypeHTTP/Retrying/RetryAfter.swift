@@ -22,16 +22,16 @@ enum RetryAfter {
 }
 
 extension String {
+    /// True if there are spaces or tabs at its ends.
+    var isPadded: Bool { Self.isSpace(utf8.first) || Self.isSpace(utf8.last) }
+
     /// The text without spaces and tabs at its ends.
     var trimmed: String {
-        guard let first = utf8.first, let last = utf8.last, Self.isSpace(first) || Self.isSpace(last) else {
-            return self
-        }
-        var text = self[...]
-        while let first = text.first, first == " " || first == "\t" { text.removeFirst() }
-        while let last = text.last, last == " " || last == "\t" { text.removeLast() }
-        return String(text)
+        guard isPadded else { return self }
+        let rest = utf8.drop { Self.isSpace($0) }
+        let end = rest.lastIndex { !Self.isSpace($0) }
+        return String(Substring(end.map { rest[...$0] } ?? rest.prefix(0)))
     }
 
-    private static func isSpace(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+    private static func isSpace(_ byte: UInt8?) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
 }

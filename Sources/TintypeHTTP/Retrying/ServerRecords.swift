@@ -46,10 +46,10 @@ final class ServerRecords: Sendable {
         change(server, at: now) { record in
             if let error, CircuitBreakerPolicy.concernsServer(error) {
                 record.breaker?.recordFailure(isProbe: isProbe, at: now)
-            } else if let error, error.isCancellation || error.statusCode == nil && error.code != .emptyBody {
-                record.breaker?.recordNothing(isProbe: isProbe, at: now)
-            } else {
+            } else if error.map(CircuitBreakerPolicy.isAnswer) ?? true {
                 record.breaker?.recordSuccess()
+            } else {
+                record.breaker?.recordNothing(isProbe: isProbe, at: now)
             }
         }
     }

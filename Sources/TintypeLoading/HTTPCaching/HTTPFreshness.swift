@@ -117,7 +117,7 @@ struct HTTPFreshness {
 struct RequestDirectives {
     var cacheControl = CacheControl(nil)
     var noCache = false
-    /// True if the request asks for a part, or has a condition of its own.
+    /// True if the request asks for a part.
     var hasRange = false
 
     init(_ headers: [String: String]) {

@@ -35,7 +35,6 @@ public struct FileLoader: ImageLoading {
     /// - Throws: ``ImageError/Code/fileUnreadable``, ``ImageError/Code/bodyTooLarge``, ``ImageError/Code/emptyBody``, or
     ///   ``ImageError/Code/incompleteBody`` if the file shrinks meanwhile.
     public func load(_ request: LoadRequest) async throws(ImageError) -> LoadedData {
-        let source = request.url.shortDescription
         do throws(ImageError) {
             let path = try Self.path(of: request.url)
             let limit = maximumBytes.bytes
@@ -47,7 +46,7 @@ public struct FileLoader: ImageLoading {
             guard let budget = request.budget else { return try await read() }
             return try await budget.whenRoom(priority: request.priority, on: .files, read)
         } catch {
-            throw error.withSource(source)
+            throw error.withSource(request.url.shortDescription)
         }
     }
 

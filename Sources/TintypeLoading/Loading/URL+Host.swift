@@ -21,9 +21,10 @@ extension URL {
 
     /// The same in lowercase, so that all spellings of a host share its connections.
     package var withCanonicalHost: URL? {
-        guard let url = withASCIIHost, let host = url.host(percentEncoded: true), host != host.lowercased(),
-            !host.contains(":"), var components = URLComponents(url: url, resolvingAgainstBaseURL: true)
-        else { return withASCIIHost }
+        guard let url = withASCIIHost else { return nil }
+        guard let host = url.host(percentEncoded: true), host != host.lowercased(), !host.contains(":"),
+            var components = URLComponents(url: url, resolvingAgainstBaseURL: true)
+        else { return url }
         components.encodedHost = host.lowercased()
         return components.url
     }

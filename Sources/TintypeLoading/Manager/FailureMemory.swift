@@ -76,8 +76,5 @@ struct FailureMemory {
     /// Drops the failures of a source, for all messages.
     mutating func removeAll(source: String) { for key in order where key.source == source { remove(key) } }
 
-    mutating func removeAll() {
-        failures = [:]
-        order = []
-    }
+    mutating func removeAll() { self = FailureMemory() }
 }

@@ -196,6 +196,7 @@ extension ImageManager {
     /// Removes expired entries from disk.
     ///
     /// Limits hold, and expired entries aren't found, without this: call it when a program's window was hidden, or once a day in a server.
+    /// - Returns: the entries that were removed from the disks of both caches.
     /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``
     @discardableResult public func removeExpired() async throws(ImageError) -> CacheUsage {
         var sweep = try await cache.removeExpired()

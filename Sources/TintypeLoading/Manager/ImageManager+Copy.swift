@@ -27,15 +27,14 @@ extension ImageManager {
         configuration: Configuration? = nil
     ) -> ImageManager {
         let current = environment
-        let configuration = configuration ?? current.configuration
         let failures = loader == nil ? self.shared.failures : Lock(FailureMemory())
         return ImageManager(
             LoadEnvironment(
                 cache: cache ?? self.cache, loaders: loader.map { ImageLoaders(of: $0) } ?? current.loaders,
                 coders: coders.map { ImageCoders(of: $0) } ?? current.coders,
-                ownCoder: coders.map { OwnCoder($0) } ?? current.ownCoder, configuration: configuration,
-                shared: LoadEnvironment.SharedParts(failures: failures))
-        )
+                ownCoder: coders.map { OwnCoder($0) } ?? current.ownCoder,
+                configuration: configuration ?? current.configuration,
+                shared: LoadEnvironment.SharedParts(failures: failures)))
     }
 }
 

@@ -5,7 +5,7 @@ internal import Tracing
 extension LoadEnvironment {
     // MARK: Loads
 
-    /// Counts an image that was in memory. Nothing else tells of it, because it takes no longer than a log line would.
+    /// Counts an image that was in memory. Hits aren't logged: a log line would take as long as the hit.
     @inline(__always)
     func countMemoryHit() {
         shared.counters.memoryHits.wrappingAdd(1, ordering: .relaxed)
@@ -25,16 +25,9 @@ extension LoadEnvironment {
 
     /// Ends a load that succeeded.
     func endLoad(_ trace: LoadTrace, from source: ImageOrigin, _ metrics: ImageMetrics) {
-        shared.counters.count { statistics in
-            switch source {
-            case .memory: statistics.memoryHits += 1
-            case .disk: statistics.diskHits += 1
-            case .network: statistics.misses += 1
-            }
-            if metrics.isShared { statistics.shared += 1 }
-        }
-        let time = ContinuousClock.now - trace.start
-        configuration.meters?.record(LoadMeters.LoadResult(source), after: time, isShared: metrics.isShared)
+        // The results have the names of the origins.
+        let result = LoadMeters.LoadResult(rawValue: source.rawValue) ?? .network
+        let time = countEnd(of: trace, result, isShared: metrics.isShared)
         configuration.logger.debug(
             "The load succeeded",
             metadata: [
@@ -49,23 +42,33 @@ extension LoadEnvironment {
 
     /// Ends a load that failed.
     func endLoad(_ trace: LoadTrace, with error: ImageError) {
-        shared.counters.count { statistics in
-            switch error.code {
-            case _ where error.isCancellation: statistics.cancellations += 1
-            case .notCached: statistics.misses += 1
-            default: statistics.failures += 1
-            }
-        }
-        let time = ContinuousClock.now - trace.start
         let result: LoadMeters.LoadResult =
             error.isCancellation ? .cancelled : error.code == .notCached ? .notCached : .failed
-        configuration.meters?.record(result, after: time, isShared: false)
+        let time = countEnd(of: trace, result, isShared: false)
         configuration.logger.debug(
             error.isCancellation ? "The load was canceled" : "The load failed",
             metadata: [
                 "request": "\(trace.id)", "error": "\(error)", "duration-ms": "\(time.inMilliseconds)",
             ])
         trace.span?.end(with: error)
+    }
+
+    /// Counts a load that has ended.
+    /// - Returns: the time since its start.
+    private func countEnd(of trace: LoadTrace, _ result: LoadMeters.LoadResult, isShared: Bool) -> Duration {
+        shared.counters.count { statistics in
+            switch result {
+            case .memory: statistics.memoryHits += 1
+            case .disk: statistics.diskHits += 1
+            case .network, .notCached: statistics.misses += 1
+            case .failed: statistics.failures += 1
+            case .cancelled: statistics.cancellations += 1
+            }
+            if isShared { statistics.shared += 1 }
+        }
+        let time = ContinuousClock.now - trace.start
+        configuration.meters?.record(result, after: time, isShared: isShared)
+        return time
     }
 
     // MARK: Stages
@@ -152,16 +155,6 @@ extension LoadStage {
             "request": "\(trace.id)", "stage": "\(rawValue)", "duration-ms": "\(time.total.inMilliseconds)",
             "queued-ms": "\(time.queued.inMilliseconds)",
         ]
-    }
-}
-
-extension LoadMeters.LoadResult {
-    init(_ source: ImageOrigin) {
-        switch source {
-        case .memory: self = .memory
-        case .disk: self = .disk
-        case .network: self = .network
-        }
     }
 }
 

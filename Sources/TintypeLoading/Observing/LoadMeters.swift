@@ -43,7 +43,7 @@ final class LoadMeters: Sendable {
         duration.recordNanoseconds(time.inNanoseconds)
     }
 
-    func record(_ result: DownloadResult, bytes count: Int = 0) {
+    func record(_ result: DownloadResult, bytes count: Int) {
         downloads[result]?.increment()
         if count > 0 { bytes.increment(by: count) }
     }

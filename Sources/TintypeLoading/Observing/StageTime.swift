@@ -2,7 +2,7 @@
 public struct StageTime: Sendable, Hashable {
     /// The time in queues: for a thread, for a connection, or for memory.
     public var queued = Duration.zero
-    /// The rest.
+    /// The time after the queues: the work itself.
     public var running = Duration.zero
     /// True if another load carried out the stage.
     public var isShared = false

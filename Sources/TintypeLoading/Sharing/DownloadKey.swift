@@ -1,13 +1,13 @@
 internal import FoundationEssentials
 
-/// The identity of a transfer: what is asked of whom. Requests with different keys share none.
+/// The identity of a transfer. Requests with different keys share none.
 struct DownloadKey: Hashable, Sendable {
     let url: String
     let message: Message
     /// The generation of the manager's loaders.
     private let loaders: Int
 
-    /// The part of a transfer's identity that decides the answer of its URL.
+    /// Everything besides the URL that affects the source's answer.
     struct Message: Hashable, Sendable {
         /// The significant header fields, by lowercase names.
         var headers: [String: String] = [:]

@@ -6,9 +6,9 @@ final class ImageLoad: Sendable {
     let request: ImageRequest
     let key: ImageLoadKey
     let environment: LoadEnvironment
-    /// True if memory is asked once more. No part of the key: the image would be the same.
+    /// True if memory is asked once more. Not part of the key: the image would be the same.
     private let queriesMemory: Bool
-    /// The request of the caller: or the request of the load that needs this load.
+    /// The request of the caller, which has a transformer if this load makes the image for it.
     let callersRequest: ImageRequest
     let trace: LoadTrace
 

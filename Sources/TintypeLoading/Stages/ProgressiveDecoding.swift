@@ -53,9 +53,6 @@ final class ProgressiveDecoding: Sendable {
         return try body(&taken)
     }
 
-    /// The animation, once two of its frames are there.
-    var animation: AnimatedImage? { state.withLock { $0?.animation.image } }
-
     /// Decodes the bytes that have arrived, and returns a preview if enough time has passed since the last preview, or if the image turns
     /// out to be an animation.
     func preview(of data: ArrivingData, isCancelled: @escaping @Sendable () -> Bool) throws(ImageError) -> Image? {
@@ -89,7 +86,7 @@ final class ProgressiveDecoding: Sendable {
     /// - Parameter isCut: true if the bytes aren't a whole image.
     /// - Returns: the animation, if it is made of the bytes.
     func endAnimation(_ result: Result<Data, ImageError>, isCut: Bool, on queue: WorkQueue) async -> AnimatedImage? {
-        guard animation != nil else { return nil }
+        guard state.withLock({ $0?.animation.image != nil }) else { return nil }
         do throws(ImageError) {
             let data = try result.get()
             // Reads the whole file.

@@ -81,8 +81,10 @@ struct SourceLoad: Sendable {
             guard key.queriesDisk, await discardIfUseless(after: error) else { throw error }
             var again = self
             again.key.queriesDisk = false
-            if let substitute = try await substitute() { return substitute }
-            guard key.policy != .cacheOnly else { throw error }
+            guard key.policy != .cacheOnly else {
+                if let substitute = try await substitute() { return substitute }
+                throw error
+            }
             return try await again.value(for: job, onUpdate: onUpdate, substitute: substitute, decode: decode)
         }
     }

@@ -3,8 +3,6 @@ struct FewElements<Element>: Sequence {
     private var first: Element?
     private var others: [Element] = []
 
-    init() {}
-
     mutating func append(_ element: Element) {
         if first == nil { first = element } else { others.append(element) }
     }

@@ -3,8 +3,9 @@
 final class NewestWork<Value: Sendable>: Sendable {
     private struct State {
         var next: Value?
+        /// Fulfilled when no value is left; `nil` while there is none.
+        var completion: Promise<Void>?
         var task: Task<Void, Never>?
-        var isBusy = false
         var hasEnded = false
     }
 
@@ -14,37 +15,42 @@ final class NewestWork<Value: Sendable>: Sendable {
     init(_ work: @escaping @Sendable (Value) async -> Void) { self.work = work }
 
     func send(_ value: Value) {
-        let begins = state.withLock { state in
-            guard !state.hasEnded else { return false }
+        let begun = state.withLock { state -> Promise<Void>? in
+            guard !state.hasEnded else { return nil }
             state.next = value
-            defer { state.isBusy = true }
-            return !state.isBusy
+            guard state.completion == nil else { return nil }
+            state.completion = Promise()
+            return state.completion
         }
-        guard begins else { return }
+        guard let begun else { return }
         let task = Task.immediateDetached { [self] in while let value = take() { await work(value) } }
-        state.withLock { $0.task = task }
+        // Unless it is done already, and another has started.
+        state.withLock { if $0.completion === begun { $0.task = task } }
     }
 
     private func take() -> Value? {
-        state.withLock { state in
-            if state.next == nil { state.isBusy = false }
-            return state.next.take()
+        let (value, completion) = state.withLock { state in
+            let value = state.next.take()
+            return (value, value == nil ? state.completion.take() : nil)
         }
+        completion?.fulfill(())
+        return value
     }
 
     /// Waits until the value in progress is completed, and drops a waiting value and all that are sent later. If the calling task is
     /// canceled, so is the work.
     func end() async {
-        let task = state.withLock { state in
+        let (completion, task) = state.withLock { state in
             state.hasEnded = true
             state.next = nil
-            return state.task
+            return (state.completion, state.task)
         }
-        guard let task else { return }
         await withTaskCancellationHandler {
-            await task.value
+            // The task isn't known while the sender starts it.
+            if let completion { await completion.value }
+            if let task { await task.value }
         } onCancel: {
-            task.cancel()
+            task?.cancel()
         }
     }
 }
