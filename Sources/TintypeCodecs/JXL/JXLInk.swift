@@ -27,22 +27,14 @@ final class JXLInk {
     func convert(_ row: UnsafeMutableRawPointer, _ y: Int, count: Int) {
         guard let black = black.baseAddress else { return }
         if format == .rgba8 {
-            let plane = black.assumingMemoryBound(to: UInt8.self) + y * count
-            mix(row.assumingMemoryBound(to: UInt8.self), plane, count) { ink, colors in
-                ColorConversion.convertNaively(
-                    cmyk: ink, inverted: true, to: UnsafeMutableRawPointer(colors), count: count)
-            }
+            mix(row.assumingMemoryBound(to: UInt8.self), black.assumingMemoryBound(to: UInt8.self) + y * count, count)
         } else {
-            let plane = black.assumingMemoryBound(to: UInt16.self) + y * count
-            mix(row.assumingMemoryBound(to: UInt16.self), plane, count) { ink, colors in
-                ColorConversion.convertNaively(deepCMYK: ink, inverted: true, to: colors, count: count)
-            }
+            mix(row.assumingMemoryBound(to: UInt16.self), black.assumingMemoryBound(to: UInt16.self) + y * count, count)
         }
     }
 
     private func mix<Component: FixedWidthInteger>(
-        _ row: UnsafeMutablePointer<Component>, _ black: UnsafePointer<Component>, _ count: Int,
-        naively: (UnsafePointer<Component>, UnsafeMutablePointer<Component>) -> Void
+        _ row: UnsafeMutablePointer<Component>, _ black: UnsafePointer<Component>, _ count: Int
     ) {
         withUnsafeTemporaryAllocation(of: Component.self, capacity: count * 8) { scratch in
             guard let ink = scratch.baseAddress else { return }
@@ -51,7 +43,11 @@ final class JXLInk {
                 for component in 0..<3 { ink[x * 4 + component] = row[x * 4 + component] }
                 ink[x * 4 + 3] = black[x]
             }
-            if let conversion { conversion.convert(cmyk: ink, to: colors, count: count) } else { naively(ink, colors) }
+            if let conversion {
+                conversion.convert(cmyk: ink, to: colors, count: count)
+            } else {
+                ColorConversion.convertNaively(cmyk: ink, inverted: true, to: colors, format: format, count: count)
+            }
             for x in 0..<count {
                 for component in 0..<3 { row[x * 4 + component] = colors[x * 4 + component] }
             }
