@@ -11,7 +11,7 @@ final class PNGProgressiveDecoder: ProgressiveDecoder {
     private var data = Data()
     private var frames: ProgressiveFrames
     private var isAnimated = false
-    /// True if the image is decoded from the beginning when all bytes are there.
+    /// True if bytes are only kept: the image is decoded from the beginning when all are there.
     private var decodesAtEnd = false
     private var rows: PNGArrivingRows?
     /// True if the arriving rows have 8 bits, for previews, and the image is made of 16.
@@ -65,8 +65,8 @@ final class PNGProgressiveDecoder: ProgressiveDecoder {
         } catch {
             if error.isCancellation { throw error }
         }
-        // Its memory is that of the whole picture, which is reserved anew.
-        rows = nil
+        // Their memory is that of the whole picture, which is reserved anew. The pusher refers to the rows, and takes no more bytes.
+        (rows, decodesAtEnd) = (nil, true)
         return try PNGCoder().decode(data, options: options, context: context)
     }
 
