@@ -26,6 +26,8 @@ final class NumberedFramesCoder: AnimatedImageCoder {
         var falselyCancelled: Set<Int> = []
         /// True while there is no memory for frames.
         var isMemoryScarce = false
+        /// Holds the decoding of each frame.
+        var gate: ThreadGate?
         /// True if no frame after a damaged one can be decoded either.
         var endsAtDamage = false
     }
@@ -120,6 +122,7 @@ final class NumberedFramesCoder: AnimatedImageCoder {
                 state.copies = max(state.copies, copyCount)
                 return state.damaged.contains(index) || state.endsAtDamage && index >= state.damaged.min() ?? .max
             }
+            coder.state.withLock { $0.gate }?.wait()
             next += 1
             if isDamaged { throw ImageError(.corruptImage, stage: .decode, reason: "frame \(index) is damaged") }
         }

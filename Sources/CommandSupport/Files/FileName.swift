@@ -79,27 +79,7 @@ package struct FileName: Hashable, Sendable {
         }
         while path.last == "/" { path.removeLast() }
         let component = path.lastIndex(of: "/").map { path[path.index(after: $0)...] } ?? path
-        return percentDecoded(component.utf8)
-    }
-
-    /// Decodes percent escapes (RFC 3986, section 2.1). Invalid escapes stay, and invalid UTF-8 is repaired.
-    private static func percentDecoded(_ text: Substring.UTF8View) -> String {
-        func digit(_ byte: UInt8) -> UInt8? { Character(Unicode.Scalar(byte)).hexDigitValue.map(UInt8.init) }
-        let bytes = Array(text)
-        var decoded: [UInt8] = []
-        var index = 0
-        while index < bytes.count {
-            if bytes[index] == UInt8(ascii: "%"), index + 2 < bytes.count, let high = digit(bytes[index + 1]),
-                let low = digit(bytes[index + 2])
-            {
-                decoded.append(high << 4 | low)
-                index += 3
-            } else {
-                decoded.append(bytes[index])
-                index += 1
-            }
-        }
-        return String(decoding: decoded, as: UTF8.self)
+        return String(decoding: DataURL.percentDecoded(Array(component.utf8)[...]), as: UTF8.self)
     }
 
     private static func safe(_ text: String) -> String {

@@ -58,9 +58,10 @@ struct AVIFEditList {
     }
 
     private static func box(duration: Int, repeats: Bool) -> [UInt8] {
-        let entry = bigEndian(duration, 8) + bigEndian(0, 8) + bigEndian(1 << 16, 4)
-        let list = bigEndian(36, 4) + Array("elst".utf8) + [1, 0, 0, repeats ? 1 : 0] + bigEndian(1, 4) + entry
-        return bigEndian(size, 4) + Array("edts".utf8) + list
+        let entry = BigEndian.bytes(duration, 8) + BigEndian.bytes(0, 8) + BigEndian.bytes(1 << 16, 4)
+        let list =
+            BigEndian.bytes(36, 4) + Array("elst".utf8) + [1, 0, 0, repeats ? 1 : 0] + BigEndian.bytes(1, 4) + entry
+        return BigEndian.bytes(size, 4) + Array("edts".utf8) + list
     }
 
     // MARK: Boxes
@@ -143,11 +144,7 @@ struct AVIFEditList {
     }
 
     private mutating func set(_ value: Int, at place: Int, _ count: Int) {
-        bytes.replaceSubrange(place..<place + count, with: Self.bigEndian(value, count))
-    }
-
-    private static func bigEndian(_ value: Int, _ count: Int) -> [UInt8] {
-        (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * (count - 1 - $0))) }
+        bytes.replaceSubrange(place..<place + count, with: BigEndian.bytes(value, count))
     }
 }
 #endif

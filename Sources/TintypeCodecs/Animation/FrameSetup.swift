@@ -51,7 +51,7 @@ struct FrameSetup {
         }
         // A frame is turned, or brought to its size, in a buffer beside the buffer that is kept.
         reservation = try context.reserve(
-            output: outputSize, format: format, frames: 1, isCopied: true, source: stored ?? info.size,
+            output: outputSize, format: format, isCopied: true, source: stored ?? info.size,
             bitmaps: bitmaps, working: working > 0 ? [working] : [])
     }
 

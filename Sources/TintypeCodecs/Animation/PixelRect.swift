@@ -1,32 +1,13 @@
 internal import TintypeImages
 
-/// A part of a canvas: the area that a frame of an animation covers.
-struct PixelRect: Equatable, Sendable {
-    var x: Int
-    var y: Int
-    var size: PixelSize
+extension PixelRect {
+    init(x: Int = 0, y: Int = 0, size: PixelSize) { self.init(x: x, y: y, width: size.width, height: size.height) }
 
-    init(x: Int = 0, y: Int = 0, size: PixelSize) {
-        self.x = x
-        self.y = y
-        self.size = size
-    }
-
-    var maxX: Int { x + size.width }
-    var maxY: Int { y + size.height }
-
-    /// The part that lies on a canvas; `nil` if nothing does.
-    func clipped(to canvas: PixelSize) -> PixelRect? {
-        let left = max(0, x)
-        let top = max(0, y)
-        let clipped = PixelSize(width: min(maxX, canvas.width) - left, height: min(maxY, canvas.height) - top)
-        return clipped.isEmpty ? nil : PixelRect(x: left, y: top, size: clipped)
-    }
+    var maxX: Int { x + width }
+    var maxY: Int { y + height }
 
     func covers(_ canvas: PixelSize) -> Bool { x <= 0 && y <= 0 && maxX >= canvas.width && maxY >= canvas.height }
-}
 
-extension PixelRect {
     /// The smallest part that contains all differences of two pictures of the same size; a single pixel if they do not differ.
     init(covering pixels: PixelBuffer, differingFrom other: PixelBuffer) {
         var rows: ClosedRange<Int>?

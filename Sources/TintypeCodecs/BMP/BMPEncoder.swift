@@ -19,7 +19,7 @@ struct BMPEncoder {
         guard total <= Int(UInt32.max) else {
             throw job.failure("the BMP would take \(ByteCount(total)), over the format's limit of 4 GB")
         }
-        guard total <= job.options.maximumBytes?.bytes ?? .max else { throw job.tooLarge() }
+        guard job.fits(total) else { throw job.tooLarge() }
         var data = header(total: total, headerBytes: headerBytes, size: pixels.size)
         data.reserveCapacity(total)
         // The end of the row is padding.
@@ -45,11 +45,7 @@ struct BMPEncoder {
             return
         }
         Premultiplication.unpremultiply(pixels, into: row, count: count)
-        let words = row.assumingMemoryBound(to: UInt32.self)
-        for x in 0..<count {
-            let word = words[x]
-            words[x] = word & 0xFF00_FF00 | word >> 16 & 0xFF | (word & 0xFF) << 16
-        }
+        RowKernels.swapRedAndBlue(row, count: count)
     }
 
     private func header(total: Int, headerBytes: Int, size: PixelSize) -> Data {

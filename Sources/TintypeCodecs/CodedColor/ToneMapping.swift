@@ -25,7 +25,10 @@ struct ToneMapping {
         let nits = root * root * peak
         return Float(rolledOff(nits) / nits)
     }
-    private let encoded: [UInt8]
+    /// The numbers of sRGB for light from 0 to 1.
+    private static let encoded: [UInt8] = (0...Int(encodedSteps)).map { step in
+        UInt8((TransferCurves.sRGBValue(Double(step) / Double(encodedSteps)) * 255).rounded())
+    }
     private let toSRGB: (SIMD4<Float>, SIMD4<Float>, SIMD4<Float>)
     /// The shares of red, green and blue in luminance, where the system gamma needs it.
     private let luminance: SIMD4<Float>?
@@ -38,9 +41,6 @@ struct ToneMapping {
             let value = Double(index) / Double(Self.entries - 1)
             return Float(
                 isPQ ? TransferCurves.pqLight(value) / Self.referenceWhite : TransferCurves.hlgLight(value))
-        }
-        encoded = (0...Int(Self.encodedSteps)).map { step in
-            UInt8((TransferCurves.sRGBValue(Double(step) / Double(Self.encodedSteps)) * 255).rounded())
         }
         toSRGB = codePoints.chromaticities.columns(to: .bt709)
         luminance = isPQ ? nil : codePoints.chromaticities.luminance
@@ -74,6 +74,7 @@ struct ToneMapping {
     func convert(_ source: UnsafePointer<UInt16>, to row: UnsafeMutableRawPointer, count: Int) {
         let peak = Float(Self.peak / Self.referenceWhite)
         let last = Self.entries - 1
+        let encoded = Self.encoded
         for x in 0..<count {
             let (r, g, b) = (Int(source[x * 4]), Int(source[x * 4 + 1]), Int(source[x * 4 + 2]))
             var color = SIMD4<Float>(light[min(r, last)], light[min(g, last)], light[min(b, last)], 0)

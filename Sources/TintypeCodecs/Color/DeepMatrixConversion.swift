@@ -13,20 +13,11 @@ struct DeepMatrixConversion {
 
     /// - Returns: `nil` if the profile has no matrix and curves, or odd curves.
     init?(_ profile: cmsHPROFILE) {
-        guard cmsIsMatrixShaper(profile) != 0 else { return nil }
-        let tags = [
-            (cmsSigRedColorantTag, cmsSigRedTRCTag), (cmsSigGreenColorantTag, cmsSigGreenTRCTag),
-            (cmsSigBlueColorantTag, cmsSigBlueTRCTag),
-        ]
-        var light: [Float] = []
-        var columns: [SIMD4<Float>] = []
-        for (colorant, curve) in tags {
-            guard let color = cmsReadTag(profile, colorant)?.load(as: cmsCIEXYZ.self),
-                let curve = cmsReadTag(profile, curve).map({ OpaquePointer($0) })
-            else { return nil }
-            columns.append(MatrixConversion.linearSRGB(of: color))
-            // One entry more than is reached, so that there is always a next.
-            light += (0...Self.steps + 1).map { cmsEvalToneCurveFloat(curve, min(1, Float($0) / Float(Self.steps))) }
+        guard let primaries = MatrixConversion.primaries(profile) else { return nil }
+        let columns = primaries.map(\.color)
+        // One entry more than is reached, so that there is always a next.
+        let light = primaries.flatMap { _, curve in
+            (0...Self.steps + 1).map { cmsEvalToneCurveFloat(curve, min(1, Float($0) / Float(Self.steps))) }
         }
         // Also false for NaN.
         guard light.allSatisfy({ abs($0) < 8 }), columns.allSatisfy({ all(($0 .> -8) .& ($0 .< 8)) }) else {

@@ -1,5 +1,4 @@
 internal import CLCMS2
-internal import Glibc
 
 /// Converts from an RGB profile of three curves and a matrix to sRGB with tables: under 2 ns a pixel, where LittleCMS takes 12.
 ///
@@ -24,22 +23,31 @@ struct MatrixConversion {
         fromXYZ[0] * Float(color.X) + fromXYZ[1] * Float(color.Y) + fromXYZ[2] * Float(color.Z)
     }
 
-    /// - Returns: `nil` if the profile has no matrix and curves, or odd curves.
-    init?(_ profile: cmsHPROFILE) {
+    /// The linear sRGB of red, green and blue, with their curves, which the profile owns; `nil` if it has no matrix and curves.
+    static func primaries(_ profile: cmsHPROFILE) -> [(color: SIMD4<Float>, curve: OpaquePointer)]? {
         guard cmsIsMatrixShaper(profile) != 0 else { return nil }
         let tags = [
             (cmsSigRedColorantTag, cmsSigRedTRCTag), (cmsSigGreenColorantTag, cmsSigGreenTRCTag),
             (cmsSigBlueColorantTag, cmsSigBlueTRCTag),
         ]
-        var shares: [SIMD4<Float>] = []
-        var lowest = SIMD4<Float>.zero
-        var highest = SIMD4<Float>.zero
+        var primaries: [(color: SIMD4<Float>, curve: OpaquePointer)] = []
         for (colorant, curve) in tags {
             guard let color = cmsReadTag(profile, colorant)?.load(as: cmsCIEXYZ.self),
                 let curve = cmsReadTag(profile, curve).map({ OpaquePointer($0) })
             else { return nil }
-            let column = Self.linearSRGB(of: color)
-            let values = (0...255).map { column * cmsEvalToneCurveFloat(curve, Float($0) / 255) }
+            primaries.append((linearSRGB(of: color), curve))
+        }
+        return primaries
+    }
+
+    /// - Returns: `nil` if the profile has no matrix and curves, or odd curves.
+    init?(_ profile: cmsHPROFILE) {
+        guard let primaries = Self.primaries(profile) else { return nil }
+        var shares: [SIMD4<Float>] = []
+        var lowest = SIMD4<Float>.zero
+        var highest = SIMD4<Float>.zero
+        for (color, curve) in primaries {
+            let values = (0...255).map { color * cmsEvalToneCurveFloat(curve, Float($0) / 255) }
             // Also false for NaN.
             guard values.allSatisfy({ all(($0 .> -8) .& ($0 .< 8)) }) else { return nil }
             lowest += values.reduce(values[0]) { pointwiseMin($0, $1) }
@@ -54,15 +62,9 @@ struct MatrixConversion {
             (index < 256 ? share - bottom : share) * Self.stepsPerUnit
         }
         encoded = (0..<Int(range * Self.stepsPerUnit) + 16).map { step in
-            Self.encode(Double(step) / Double(Self.stepsPerUnit) + Double(bottom))
+            let light = Double(step) / Double(Self.stepsPerUnit) + Double(bottom)
+            return UInt8((TransferCurves.sRGBValue(min(max(light, 0), 1)) * 255).rounded())
         }
-    }
-
-    /// The curve of sRGB, in 8 bits.
-    private static func encode(_ light: Double) -> UInt8 {
-        let light = min(max(light, 0), 1)
-        let value = light <= 0.003_130_8 ? light * 12.92 : 1.055 * pow(light, 1 / 2.4) - 0.055
-        return UInt8((value * 255).rounded())
     }
 
     /// Converts straight or opaque RGBA in place; alpha stays.

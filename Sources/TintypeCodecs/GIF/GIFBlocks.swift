@@ -35,11 +35,17 @@ struct GIFBlocks: Sendable, Equatable {
     /// True if the bytes end in the middle of a block.
     private(set) var isTruncated = false
 
+    init(_ data: Data, limits: DecodeLimits) throws(ImageError) {
+        self = try data.withBytes { bytes throws(ImageError) in
+            try Self(bytes, maximumFrames: limits.maximumFrames)
+        }
+    }
+
     /// Reads the blocks of a file, or of its start.
     /// - Throws: ``ImageError/Code/truncatedImage`` if not even the size can be known, and
     ///   ``ImageError/Code/corruptImage``.
     /// - Complexity: O(file size / 255): pixels are stepped over.
-    init(_ bytes: UnsafeRawBufferPointer, maximumFrames: Int = .max) throws(ImageError) {
+    init(_ bytes: UnsafeRawBufferPointer, maximumFrames: Int) throws(ImageError) {
         var reader = LittleEndianReader(bytes)
         let signature = try reader.take(6)
         guard signature.elementsEqual("GIF87a".utf8) || signature.elementsEqual("GIF89a".utf8) else {

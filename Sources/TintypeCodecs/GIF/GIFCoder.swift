@@ -13,8 +13,7 @@ public struct GIFCoder: AnimatedImageCoder, ProgressiveImageCoder {
     public var encodableFormats: Set<ImageFormat> { [.gif] }
 
     public func info(of data: Data, context: ProcessingContext) throws(ImageError) -> ImageInfo {
-        let limit = context.limits.maximumFrames
-        let info = try data.withBytes { bytes throws(ImageError) in try GIFBlocks(bytes, maximumFrames: limit).info }
+        let info = try GIFBlocks(data, limits: context.limits).info
         try context.limits.check(frameCount: info.frameCount)
         guard !info.size.isEmpty else { throw .corrupt("the GIF has the invalid size \(info.size)") }
         return info
@@ -62,8 +61,7 @@ public struct GIFCoder: AnimatedImageCoder, ProgressiveImageCoder {
 
 extension GIFCoder: ArrivingAnimationCoder {
     package func arrivedInfo(of data: Data, context: ProcessingContext) throws(ImageError) -> ImageInfo {
-        let limit = context.limits.maximumFrames
-        let blocks = try data.withBytes { bytes throws(ImageError) in try GIFBlocks(bytes, maximumFrames: limit) }
+        let blocks = try GIFBlocks(data, limits: context.limits)
         try context.limits.check(frameCount: blocks.frames.count)
         return blocks.info.keepingFrames(blocks.frames.prefix(while: \.isComplete).count)
     }

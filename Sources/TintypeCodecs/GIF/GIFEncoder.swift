@@ -24,7 +24,7 @@ struct GIFEncoder {
         for colors in [maximum] + [128, 64, 32, 16, 8, 4, 2].filter({ $0 < maximum }) {
             try job.context.checkCancellation()
             let data = try file(colors: colors, areOpaque: areOpaque)
-            if data.count <= job.options.maximumBytes?.bytes ?? .max { return data }
+            if job.fits(data.count) { return data }
         }
         throw job.tooLarge()
     }

@@ -17,7 +17,7 @@ final class GIFFrameDecoder: SeekableFrames {
     init(
         _ data: Data, for purpose: FramePurpose, options: DecodeOptions, context: ProcessingContext
     ) throws(ImageError) {
-        var blocks = try Self.blocks(of: data, context)
+        var blocks = try GIFBlocks(data, limits: context.limits)
         if try Self.hasAllPixels(blocks, data, context) { blocks.completeLastFrame() }
         self.blocks = blocks
         guard !blocks.isTruncated || purpose.allowsPart(options) else {
@@ -33,11 +33,6 @@ final class GIFFrameDecoder: SeekableFrames {
         state = FrameDecoderState(
             data, info: info, properties: info.properties(options), isPartial: blocks.isTruncated, setup: setup)
         canvas = try AnimationCanvas(size: blocks.screen, output: setup.outputSize, context: context)
-    }
-
-    private static func blocks(of data: Data, _ context: ProcessingContext) throws(ImageError) -> GIFBlocks {
-        let maximumFrames = context.limits.maximumFrames
-        return try data.withBytes { bytes throws(ImageError) in try GIFBlocks(bytes, maximumFrames: maximumFrames) }
     }
 
     /// Returns true if the bytes end within the last frame, but behind its last pixel, as in files that lack their end. Browsers show
@@ -62,7 +57,7 @@ final class GIFFrameDecoder: SeekableFrames {
     var isWhole: Bool { !blocks.isTruncated && blocks.hasTrailer }
 
     func extend(_ data: Data) throws(ImageError) {
-        let blocks = try Self.blocks(of: data, state.setup.context)
+        let blocks = try GIFBlocks(data, limits: state.setup.context.limits)
         let info = blocks.info
         try state.extend(
             data, info: info, properties: info.properties(state.setup.options), isPartial: blocks.isTruncated)

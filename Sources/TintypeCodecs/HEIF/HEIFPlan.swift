@@ -46,10 +46,12 @@ struct HEIFPlan {
         switch content {
         case .coded(let image): image.codedSize
         case .grid(let grid):
-            // A row of tiles, and the tiles of the decoders.
+            // The part of a row of tiles that is shown, and the whole tiles of the decoders.
             PixelSize(
-                width: size.width + grid.tile.width * min(grid.columns, DividedWork.maximumThreads),
-                height: min(size.height, grid.tile.height) + 2)
+                width: size.width,
+                height: min(size.height, grid.tile.height) + 2
+                    + (grid.tile.pixelCount * min(grid.columns, DividedWork.maximumThreads) + size.width - 1)
+                    / size.width)
         case .layers(let layers, _):
             // The canvas, and the largest of the images with its coded pictures.
             PixelSize(

@@ -76,8 +76,12 @@ struct ItemImage {
 
     /// The most of the memory that decoding takes at once, as the size of a picture of four bytes per pixel.
     var workingSize: PixelSize {
-        let (image, alpha) = (plan.workingSize, alpha?.workingSize.pixelCount ?? 0)
-        return PixelSize(width: image.width, height: image.height + (alpha + image.width - 1) / image.width)
+        let image = plan.workingSize
+        guard let alpha else { return image }
+        // Transparency of another size is enlarged, with up to two bytes a pixel.
+        let enlarged = alpha.size == plan.size ? 0 : (plan.size.pixelCount + 1) / 2
+        let pixels = alpha.workingSize.pixelCount + enlarged
+        return PixelSize(width: image.width, height: image.height + (pixels + image.width - 1) / image.width)
     }
 
     /// An image whose transparency doesn't matter.

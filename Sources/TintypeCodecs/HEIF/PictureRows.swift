@@ -78,7 +78,7 @@ final class PictureRows {
         }
         let band =
             if let band = self.band { band } else {
-                try TileBand(width: size.width, tile: first, pool: context.pool)
+                try TileBand(of: size, tile: first, pool: context.pool)
             }
         self.band = band
         band.begin(at: row * grid.tile.height)
@@ -124,11 +124,12 @@ private final class TileBand {
     /// The rows of pixels above a band that are kept, if rows share chroma: as many, so that chroma lies as in the whole.
     private let margin: Int
 
-    init(width: Int, tile: HEIFCodedItem, pool: PixelBufferPool) throws(ImageError) {
-        self.width = width
+    /// - Parameter image: The size of the whole. Tiles may be much higher, and the part of them below it is left out.
+    init(of image: PixelSize, tile: HEIFCodedItem, pool: PixelBufferPool) throws(ImageError) {
+        width = image.width
         self.tile = tile
         margin = tile.layout == .half ? 2 : 0
-        let size = PixelSize(width: width, height: tile.size.height + margin)
+        let size = PixelSize(width: width, height: min(image.height, tile.size.height) + margin)
         let chroma = tile.layout.chromaSize(of: size)
         sizes = [size] + (chroma.map { [$0, $0] } ?? [])
         var memory: [ScratchBytes] = []
@@ -168,7 +169,7 @@ private final class TileBand {
     /// The row of the memory where the band starts.
     private var start = 0
 
-    /// Copies the part of a tile that lies within the width.
+    /// Copies the part of a tile that lies within the band.
     func copy(_ picture: PlanarPicture, x: Int) {
         copy(picture.luma, to: 0, x: x)
         guard let chroma = picture.chroma else { return }

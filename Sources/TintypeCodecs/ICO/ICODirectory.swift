@@ -6,7 +6,7 @@ struct ICODirectory {
         var size: PixelSize
         /// The bits of a pixel, as the directory or the image says.
         var bits: Int
-        /// The start of the image. Its length is not kept: writers give wrong lengths, and the image knows its own.
+        /// The start of the image.
         var offset: Int
         /// The stated length of the image. Writers give wrong ones, and the image knows its own.
         var length: Int

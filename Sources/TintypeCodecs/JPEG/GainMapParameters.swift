@@ -76,18 +76,15 @@ package struct GainMapParameters: Sendable, Equatable {
 
     /// The binary form, with fractions of 65,536ths.
     var iso: [UInt8] {
-        func number(_ value: Int, _ count: Int) -> [UInt8] {
-            (0..<count).reversed().map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
-        }
         func fraction(_ value: Double) -> [UInt8] {
-            number(Int((min(max(value, -32_767), 32_767) * 65_536).rounded()), 4) + number(65_536, 4)
+            BigEndian.bytes(Int((min(max(value, -32_767), 32_767) * 65_536).rounded()), 4) + BigEndian.bytes(65_536, 4)
         }
         let flags = (channels.count == 3 ? 0x80 : 0) | (usesBaseColorSpace ? 0x40 : 0)
         let numbers =
             [baseHeadroom, alternateHeadroom]
             + channels.flatMap { [$0.minimum, $0.maximum, $0.gamma, $0.baseOffset, $0.alternateOffset] }
         // The smallest version that can read it, and that which wrote it.
-        return number(0, 2) + number(0, 2) + number(flags, 1) + numbers.flatMap(fraction)
+        return BigEndian.bytes(0, 4) + BigEndian.bytes(flags, 1) + numbers.flatMap(fraction)
     }
 
     private struct FractionReader {

@@ -44,29 +44,27 @@ struct JPEGGainMapWriter {
         // Sizes and offsets from the beginning of the index are known now.
         for (field, value) in [(54, file.count), (70, second.count), (74, file.count - place)] {
             let start = file.startIndex + place + field
-            file.replaceSubrange(start..<start + 4, with: Self.number(value, 4))
+            file.replaceSubrange(start..<start + 4, with: BigEndian.bytes(value, 4))
         }
         return file + second
     }
 
     // MARK: Index of pictures
 
-    private static func number(_ value: Int, _ count: Int) -> [UInt8] {
-        (0..<count).reversed().map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
-    }
-
     /// An index of two pictures, whose sizes and offset are zero as yet.
     private static let index: Data = {
         func entry(_ tag: Int, _ type: Int, _ count: Int, _ value: [UInt8]) -> [UInt8] {
-            number(tag, 2) + number(type, 2) + number(count, 4) + value
+            BigEndian.bytes(tag, 2) + BigEndian.bytes(type, 2) + BigEndian.bytes(count, 4) + value
         }
         // The header has 8 bytes, the directory 2 + 3 × 12 + 4.
         let fields =
-            entry(0xB000, 7, 4, Array("0100".utf8)) + entry(0xB001, 4, 1, number(2, 4))
-            + entry(0xB002, 7, 32, number(50, 4))
+            entry(0xB000, 7, 4, Array("0100".utf8)) + entry(0xB001, 4, 1, BigEndian.bytes(2, 4))
+            + entry(0xB002, 7, 32, BigEndian.bytes(50, 4))
         // The first is the primary picture, and the second of no defined kind.
-        let pictures = number(0x03_0000, 4) + number(0, 28)
-        return Data(Array("MPF\0MM\0*".utf8) + number(8, 4) + number(3, 2) + fields + number(0, 4) + pictures)
+        let pictures = BigEndian.bytes(0x03_0000, 4) + BigEndian.bytes(0, 28)
+        return Data(
+            Array("MPF\0MM\0*".utf8) + BigEndian.bytes(8, 4) + BigEndian.bytes(3, 2) + fields + BigEndian.bytes(0, 4)
+                + pictures)
     }()
 
     // MARK: XMP

@@ -25,7 +25,7 @@ struct JXLEncoder {
         if options.lossless { return try job.fitWithoutLoss { () throws(ImageError) in try file(distance: 0) } }
         if let distance = options.jxl.distance {
             let data = try file(distance: Float(distance))
-            if data.count <= options.maximumBytes?.bytes ?? .max { return data }
+            if job.fits(data.count) { return data }
         }
         return try job.fit { quality throws(ImageError) in
             try file(distance: min(15, Self.distance(quality: quality)))

@@ -3,9 +3,7 @@ internal import TintypeImages
 
 /// Writes chunks (PNG, third edition, section 5.3).
 enum PNGChunk {
-    static func bigEndian(_ value: Int) -> [UInt8] {
-        [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) }
-    }
+    static func bigEndian(_ value: Int) -> [UInt8] { BigEndian.bytes(value, 4) }
 
     /// Length, type, contents and checksum.
     static func append(_ type: PNGChunks.ChunkType, _ contents: some Collection<UInt8>, to file: inout Data) {

@@ -18,8 +18,8 @@ struct PNGChunks {
         var isIndexed: Bool { colorType == 3 }
         var isGray: Bool { colorType & 2 == 0 }
         var bitsPerPixel: Int { bitDepth * (isIndexed ? 1 : (isGray ? 1 : 3) + Int(colorType & 4) / 4) }
-        /// The bytes of a row, without the filter's byte.
-        var rowBytes: Int { (size.width * bitsPerPixel + 7) / 8 }
+        /// The bytes of a row of a width in pixels, without the filter's byte.
+        func rowBytes(_ width: Int) -> Int { (width * bitsPerPixel + 7) / 8 }
     }
 
     private(set) var header: Header
@@ -110,6 +110,10 @@ struct PNGChunks {
         (metadata.iptc, metadata.iptcDigest) = (rawProfiles.iptc, rawProfiles.iptcDigest)
         orientation = Orientation(exif: metadata.exif, xmp: metadata.xmp)
         self.animation = animation.finish(isComplete: isComplete)
+    }
+
+    init(_ data: Data) throws(ImageError) {
+        self = try data.withBytes { bytes throws(ImageError) in try Self(bytes) }
     }
 
     /// Notes that all pixels of the last frame are there, although the bytes end before the end chunk.

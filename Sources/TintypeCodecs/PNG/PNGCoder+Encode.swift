@@ -23,8 +23,7 @@ extension PNGCoder {
         let job = try EncodeJob(image, for: target, options, context)
         try job.check(options.png.compressionLevel, in: 0...9, "png.compressionLevel")
         let file = try PNGEncoder(job: job, compressionLevel: options.png.compressionLevel).encode()
-        let isTooLarge = file.count > options.maximumBytes?.bytes ?? .max
-        guard isTooLarge, options.png.compressionLevel < 9 else {
+        guard !job.fits(file.count), options.png.compressionLevel < 9 else {
             return try job.fitWithoutLoss { () throws(ImageError) in file }
         }
         return try job.fitWithoutLoss { () throws(ImageError) in

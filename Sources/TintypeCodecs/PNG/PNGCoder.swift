@@ -15,13 +15,13 @@ public struct PNGCoder: AnimatedImageCoder, ProgressiveImageCoder {
     public var encodableFormats: Set<ImageFormat> { [.png] }
 
     public func info(of data: Data, context: ProcessingContext) throws(ImageError) -> ImageInfo {
-        let chunks = try data.withBytes { bytes throws(ImageError) in try PNGChunks(bytes) }
+        let chunks = try PNGChunks(data)
         try context.limits.check(frameCount: chunks.info.frameCount)
         return chunks.info
     }
 
     public func decode(_ data: Data, options: DecodeOptions, context: ProcessingContext) throws(ImageError) -> Image {
-        let chunks = try data.withBytes { bytes throws(ImageError) in try PNGChunks(bytes) }
+        let chunks = try PNGChunks(data)
         if chunks.animation != nil {
             return try PNGFrameDecoder(data, chunks, for: .first, options: options, context: context)
                 .image(data, self, options: options, context: context)
@@ -40,7 +40,7 @@ public struct PNGCoder: AnimatedImageCoder, ProgressiveImageCoder {
     public func frameDecoder(
         for data: Data, options: DecodeOptions, context: ProcessingContext
     ) throws(ImageError) -> any FrameDecoder {
-        let chunks = try data.withBytes { bytes throws(ImageError) in try PNGChunks(bytes) }
+        let chunks = try PNGChunks(data)
         return try PNGFrameDecoder(data, chunks, for: .streaming, options: options, context: context)
     }
 }
@@ -64,7 +64,7 @@ extension PNGChunks {
 
 extension PNGCoder: ArrivingAnimationCoder {
     package func arrivedInfo(of data: Data, context: ProcessingContext) throws(ImageError) -> ImageInfo {
-        let chunks = try data.withBytes { bytes throws(ImageError) in try PNGChunks(bytes) }
+        let chunks = try PNGChunks(data)
         try context.limits.check(frameCount: chunks.info.frameCount)
         return chunks.info.keepingFrames(chunks.animation?.wholeFrames ?? 1)
     }
@@ -72,7 +72,7 @@ extension PNGCoder: ArrivingAnimationCoder {
     package func arrivingFrameDecoder(
         for data: Data, options: DecodeOptions, context: ProcessingContext
     ) throws(ImageError) -> any ArrivingFrameDecoder {
-        let chunks = try data.withBytes { bytes throws(ImageError) in try PNGChunks(bytes) }
+        let chunks = try PNGChunks(data)
         return try PNGFrameDecoder(data, chunks, for: .arriving, options: options, context: context)
     }
 }

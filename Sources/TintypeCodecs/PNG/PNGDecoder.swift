@@ -157,16 +157,17 @@ extension PNGChunks {
         output: PixelSize, format: PixelFormat = .rgba8, unpacksAtOnce: Bool = true, context: ProcessingContext
     ) throws(ImageError) -> DecodeReservation {
         let isWhole = output == header.size && orientation == .up
-        let rows = PNGLayout.unpackedBytes(header.size, rowBytes: header.rowBytes)
+        let rowBytes = header.rowBytes(header.size.width)
+        let rows = PNGLayout.unpackedBytes(header.size, rowBytes: rowBytes)
         var working: [Int] = []
         // Rows of larger thumbnails are reserved when they are unpacked, or made one by one.
         if unpacksAtOnce, format == .rgba8 || header.bitDepth == 16, !header.isInterlaced,
             isWhole || rows <= PNGUnpackedRows.mostUnpackedForThumbnail,
             PNGUnpackedRows.mayUnpack(rows, from: imageData, limits: context.limits)
         {
-            working = PNGUnpackedRows.workingBytes(header.rowBytes, imageData)
+            working = PNGUnpackedRows.workingBytes(rowBytes, imageData)
             let bitmap = isWhole ? PixelLayout(size: output, format: format)?.byteCount ?? 0 : 0
-            if !PNGUnpackedRows.fits(header.size, rowBytes: header.rowBytes, in: bitmap) {
+            if !PNGUnpackedRows.fits(header.size, rowBytes: rowBytes, in: bitmap) {
                 working += PNGUnpackedRows.rowBytes(rows)
             }
         }
@@ -176,7 +177,7 @@ extension PNGChunks {
     }
 
     /// The bits of a component; a palette's colors have 8.
-    var bitsPerComponent: Int { header.colorType == 3 ? 8 : header.bitDepth }
+    var bitsPerComponent: Int { header.isIndexed ? 8 : header.bitDepth }
 
     func properties(_ options: DecodeOptions, colorSpace: ColorSpace) -> Image.Properties {
         var properties = info.properties(options)

@@ -78,7 +78,7 @@ final class PNGFrameDecoder: SeekableFrames {
     }
 
     func extend(_ data: Data) throws(ImageError) {
-        let chunks = try data.withBytes { bytes throws(ImageError) in try PNGChunks(bytes) }
+        let chunks = try PNGChunks(data)
         // Chunks that turn out to contradict each other leave the default image: the frames so far were of no animation.
         guard animation == nil || chunks.animation != nil else {
             throw .truncated("the chunks of the animation contradict each other")

@@ -18,7 +18,10 @@ struct PNGLayout {
     let pixels: Pixels
     /// The format of the rows that are made.
     private let format: PixelFormat
-    private let bitsPerPixel: Int
+    /// The bytes of a row, without the filter's byte.
+    let rowBytes: Int
+    /// From a byte of a row to the byte that a filter takes for its left neighbor.
+    let filterStep: Int
 
     /// - Parameters:
     ///   - size: the size of the image, or of a frame of an animation.
@@ -43,7 +46,8 @@ struct PNGLayout {
         }
         self.size = size
         self.format = format
-        bitsPerPixel = header.bitsPerPixel
+        rowBytes = header.rowBytes(size.width)
+        filterStep = max(1, header.bitsPerPixel / 8)
         switch (header.colorType, header.bitDepth) {
         case (0, 1), (0, 2), (0, 4), (0, 8):
             guard colors == nil, let table = Self.grays(header.bitDepth, transparency, bytes) else { return nil }
@@ -61,12 +65,6 @@ struct PNGLayout {
         default: return nil
         }
     }
-
-    /// From a byte of a row to the byte that a filter takes for its left neighbor.
-    var filterStep: Int { max(1, bitsPerPixel / 8) }
-
-    /// The bytes of a row, without the filter's byte.
-    var rowBytes: Int { (size.width * bitsPerPixel + 7) / 8 }
 
     /// The bytes of all rows with their filters; the largest number if that is invalid.
     var unpackedBytes: Int { Self.unpackedBytes(size, rowBytes: rowBytes) }

@@ -11,7 +11,7 @@ final class PNGProgressiveDecoder: ProgressiveDecoder {
     private var data = Data()
     private var frames: ProgressiveFrames
     private var isAnimated = false
-    /// True if the image is decoded from the beginning when all bytes are there.
+    /// True if bytes are only kept: the image is decoded from the beginning when all are there.
     private var decodesAtEnd = false
     private var rows: PNGArrivingRows?
     /// True if the arriving rows have 8 bits, for previews, and the image is made of 16.
@@ -22,7 +22,7 @@ final class PNGProgressiveDecoder: ProgressiveDecoder {
         self.context = context
         pusher = try PNGPushReader()
         frames = ProgressiveFrames(PNGCoder(), options: options, context: context) { data, options throws(ImageError) in
-            let chunks = try data.withBytes { bytes throws(ImageError) in try PNGChunks(bytes) }
+            let chunks = try PNGChunks(data)
             guard chunks.animation != nil else { throw .truncated("no frame of the animation has arrived yet") }
             return try PNGFrameDecoder(data, chunks, for: .first, options: options, context: context)
         }
@@ -56,7 +56,7 @@ final class PNGProgressiveDecoder: ProgressiveDecoder {
 
     func finish() throws(ImageError) -> Image {
         do throws(ImageError) {
-            let chunks = try chunks()
+            let chunks = try PNGChunks(data)
             if isAnimated {
                 if let image = try frames.finish(data) { return image }
             } else if pusher.hasEnded, pusher.hasAllRows, !isDeep, let image = try rows?.finish(chunks) {
@@ -65,17 +65,13 @@ final class PNGProgressiveDecoder: ProgressiveDecoder {
         } catch {
             if error.isCancellation { throw error }
         }
-        // Its memory is that of the whole picture, which is reserved anew.
-        rows = nil
+        // Their memory is that of the whole picture, which is reserved anew. The pusher refers to the rows, and takes no more bytes.
+        (rows, decodesAtEnd) = (nil, true)
         return try PNGCoder().decode(data, options: options, context: context)
     }
 
-    private func chunks() throws(ImageError) -> PNGChunks {
-        try data.withBytes { bytes throws(ImageError) in try PNGChunks(bytes) }
-    }
-
     private func start() throws(ImageError) {
-        let chunks = try chunks()
+        let chunks = try PNGChunks(data)
         isAnimated = chunks.announcesAnimation
         decodesAtEnd = !isAnimated && chunks.isHighDynamicRange
         guard !isAnimated, !decodesAtEnd else { return }

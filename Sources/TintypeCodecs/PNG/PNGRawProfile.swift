@@ -24,22 +24,13 @@ enum PNGRawProfile {
         var block = Data(capacity: length)
         var high: UInt8?
         for digit in hexadecimal where !isBlank(digit) {
-            guard let value = value(digit), block.count < length else { return nil }
+            guard let value = digit.hexDigitValue, block.count < length else { return nil }
             if let first = high.take() { block.append(first << 4 | value) } else { high = value }
         }
         return block.count == length && high == nil ? block : nil
     }
 
     private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
-
-    private static func value(_ digit: UInt8) -> UInt8? {
-        switch digit {
-        case 0x30...0x39: digit - 0x30
-        case 0x41...0x46: digit - 0x41 + 10
-        case 0x61...0x66: digit - 0x61 + 10
-        default: nil
-        }
-    }
 }
 
 extension ImageMetadata {

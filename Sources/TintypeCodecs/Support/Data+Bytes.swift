@@ -42,3 +42,11 @@ extension UnsafeRawBufferPointer {
         range.isEmpty || range.count > ImageMetadata.maximumBlockBytes ? nil : data(range)
     }
 }
+
+/// Writes numbers with the high byte first.
+enum BigEndian {
+    /// The low bytes of a number.
+    static func bytes(_ value: Int, _ count: Int) -> [UInt8] {
+        (0..<count).reversed().map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+    }
+}

@@ -3,15 +3,14 @@ internal import TintypeImages
 extension ProcessingContext {
     /// Reserves the memory for decoding an image.
     /// - Parameters:
-    ///   - output: the size of the pictures that are made.
-    ///   - format: of those pictures.
-    ///   - frames: the number of pictures that exist at once.
+    ///   - output: the size of the picture that is made.
+    ///   - format: of that picture.
     ///   - isCopied: true if a picture is rotated or converted in a second buffer.
     ///   - source: the size in the file.
     ///   - bitmaps: the number of temporary pictures of that size, with four bytes per pixel.
     ///   - working: the bytes of further blocks of memory.
     func reserve(
-        output: PixelSize, format: PixelFormat = .rgba8, frames: Int = 1, isCopied: Bool, source: PixelSize,
+        output: PixelSize, format: PixelFormat = .rgba8, isCopied: Bool, source: PixelSize,
         bitmaps: Int, working: [Int] = []
     ) throws(ImageError) -> DecodeReservation {
         func times(_ count: Int, _ size: PixelSize, _ format: PixelFormat) -> Int {
@@ -22,7 +21,7 @@ extension ProcessingContext {
         // Rows that are decoded and resampled.
         let rows = PixelSize(width: max(source.width, output.width), height: output == source ? 8 : 64)
         let pictures = [
-            times(frames + (isCopied ? 1 : 0), output, format), times(bitmaps, source, .rgba8), times(1, rows, format),
+            times(isCopied ? 2 : 1, output, format), times(bitmaps, source, .rgba8), times(1, rows, format),
         ]
         return try reserve(Self.sum(pictures + Self.footprints(working)))
     }

@@ -64,6 +64,9 @@ struct EncodeJob {
         }
     }
 
+    /// Returns true if a number of bytes keeps to the limit.
+    func fits(_ count: Int) -> Bool { count <= options.maximumBytes?.bytes ?? .max }
+
     /// The file of the best quality, up to the requested quality, that keeps to the limit of bytes.
     ///
     /// Files are taken to grow with the quality, so eight tries are enough for the qualities from 0 to 100.
@@ -71,7 +74,7 @@ struct EncodeJob {
     func fit(_ write: (Int) throws(ImageError) -> Data?) throws(ImageError) -> Data {
         func fitting(_ quality: Int) throws(ImageError) -> Data? {
             try context.checkCancellation()
-            guard let data = try write(quality), data.count <= options.maximumBytes?.bytes ?? .max else { return nil }
+            guard let data = try write(quality), fits(data.count) else { return nil }
             return data
         }
         let quality = options.percent
@@ -89,7 +92,7 @@ struct EncodeJob {
     func fitWithoutLoss(_ write: () throws(ImageError) -> Data) throws(ImageError) -> Data {
         try context.checkCancellation()
         let data = try write()
-        guard data.count <= options.maximumBytes?.bytes ?? .max else { throw tooLarge() }
+        guard fits(data.count) else { throw tooLarge() }
         return data
     }
 

@@ -20,10 +20,6 @@ extension ImageInfo {
     ) throws(ImageError) {
         try limits.check(
             size: size, output: output, frameCount: keptFrames, bytesPerPixel: format.bytesPerPixel)
-        guard frameCount <= limits.maximumFrames else {
-            throw ImageError(
-                .limitExceeded, stage: .decode,
-                reason: "the animation has \(frameCount) frames, over the limit of \(limits.maximumFrames)")
-        }
+        try limits.check(frameCount: frameCount)
     }
 }

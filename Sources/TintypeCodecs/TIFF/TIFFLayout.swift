@@ -30,14 +30,12 @@ struct TIFFLayout {
     /// - Throws: ``ImageError/Code/formatNotEnabled`` for samples or colors that aren't read, and ``ImageError/Code/corruptImage``.
     init?(_ handle: OpaquePointer) throws(ImageError) {
         let photometric = TIFFFile.photometric(handle)
+        let compression = TIFFFile.short(handle, TIFFTAG_COMPRESSION)
         let converted = [PHOTOMETRIC_YCBCR, PHOTOMETRIC_LOGL, PHOTOMETRIC_LOGLUV]
-        guard Int32(TIFFFile.short(handle, TIFFTAG_COMPRESSION)) != COMPRESSION_OJPEG, !converted.contains(photometric)
+        guard Int32(compression) != COMPRESSION_OJPEG, !converted.contains(photometric)
         else { return nil }
         // The library for it takes memory for the size that the data states, and ends the process if there is none.
-        guard Int32(TIFFFile.short(handle, TIFFTAG_COMPRESSION)) != COMPRESSION_JBIG else {
-            throw Self.unsupported("data in JBIG")
-        }
-        let compression = TIFFFile.short(handle, TIFFTAG_COMPRESSION)
+        guard Int32(compression) != COMPRESSION_JBIG else { throw Self.unsupported("data in JBIG") }
         guard TIFFIsCODECConfigured(compression) != 0 else {
             throw Self.unsupported("data of the kind \(compression) (Compression)")
         }

@@ -46,10 +46,10 @@ final class TIFFSampleBands {
         layout.tileWidth == nil && !layout.isPlanar && !isWholeOnly(file) ? 1 : file.rowsPerBand
     }
 
-    /// True if libtiff can't unpack a strip row by row: its decoder for JBIG fails if it isn't asked for all of it, and that for PackBits loses what
-    /// a run has for the next row, which writers should avoid (TIFF 6.0, section 9), and don't (4.5.0).
+    /// True if libtiff can't unpack a strip row by row: its decoder for PackBits loses what a run has for the next row, which writers should avoid
+    /// (TIFF 6.0, section 9), and don't (4.5.0).
     private static func isWholeOnly(_ file: TIFFFile) -> Bool {
-        [COMPRESSION_JBIG, COMPRESSION_PACKBITS].contains(Int32(TIFFFile.short(file.handle, TIFFTAG_COMPRESSION)))
+        Int32(TIFFFile.short(file.handle, TIFFTAG_COMPRESSION)) == COMPRESSION_PACKBITS
     }
 
     init(_ file: TIFFFile, layout: TIFFLayout, context: ProcessingContext) throws(ImageError) {

@@ -52,7 +52,8 @@ enum CairoCanvas {
                 : .corrupt("the \(name) is damaged, and can't be drawn to its end \(message)")
         }
         for y in 0..<size.height {
-            swapRedAndBlue(buffer.row(y), count: size.width)
+            // From cairo's order of bytes, which is blue, green, red, alpha on little-endian machines.
+            RowKernels.swapRedAndBlue(buffer.row(y), count: size.width)
             // Rounding in cairo lets colors of turned patterns exceed alpha by 1.
             Premultiplication.clamp(buffer.row(y), count: size.width, format: .rgba8)
         }
@@ -63,15 +64,6 @@ enum CairoCanvas {
     static func pixels(_ width: Double, _ height: Double) -> PixelSize {
         guard width > 0, height > 0, width < 1e9, height < 1e9 else { return .zero }
         return PixelSize(width: Int(width.rounded(.up)), height: Int(height.rounded(.up)))
-    }
-
-    /// From cairo's order of bytes, which is blue, green, red, alpha on little-endian machines.
-    private static func swapRedAndBlue(_ row: UnsafeMutableRawPointer, count: Int) {
-        let words = row.assumingMemoryBound(to: UInt32.self)
-        for x in 0..<count {
-            let pixel = words[x]
-            words[x] = pixel & 0xFF00_FF00 | (pixel & 0xFF) << 16 | pixel >> 16 & 0xFF
-        }
     }
 }
 #endif

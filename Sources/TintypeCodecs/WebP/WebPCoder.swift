@@ -13,12 +13,13 @@ public struct WebPCoder: AnimatedImageCoder, ProgressiveImageCoder {
     public var encodableFormats: Set<ImageFormat> { [.webp] }
 
     public func info(of data: Data, context: ProcessingContext) throws(ImageError) -> ImageInfo {
-        try container(data, context).info
+        try WebPContainer(data, limits: context.limits).info
     }
 
     public func decode(_ data: Data, options: DecodeOptions, context: ProcessingContext) throws(ImageError) -> Image {
         let decoder = try WebPFrameDecoder(
-            data, container: container(data, context), for: .first, options: options, context: context)
+            data, container: WebPContainer(data, limits: context.limits), for: .first, options: options,
+            context: context)
         return try decoder.image(data, self, options: options, context: context)
     }
 
@@ -32,7 +33,8 @@ public struct WebPCoder: AnimatedImageCoder, ProgressiveImageCoder {
         for data: Data, options: DecodeOptions, context: ProcessingContext
     ) throws(ImageError) -> any FrameDecoder {
         try WebPFrameDecoder(
-            data, container: container(data, context), for: .streaming, options: options, context: context)
+            data, container: WebPContainer(data, limits: context.limits), for: .streaming, options: options,
+            context: context)
     }
 
     /// Encodes a WebP file, animated if the image is. ``WebPEncodeOptions`` has more settings.
@@ -51,15 +53,11 @@ public struct WebPCoder: AnimatedImageCoder, ProgressiveImageCoder {
         let target = EncodeTarget(format: .webp, maximumSide: WebPEncoder.maximumSide)
         return try WebPEncoder(job: EncodeJob(image, for: target, options, context)).encode()
     }
-
-    private func container(_ data: Data, _ context: ProcessingContext) throws(ImageError) -> WebPContainer {
-        try data.withBytes { bytes throws(ImageError) in try WebPContainer(bytes, limits: context.limits) }
-    }
 }
 
 extension WebPCoder: ArrivingAnimationCoder {
     package func arrivedInfo(of data: Data, context: ProcessingContext) throws(ImageError) -> ImageInfo {
-        let container = try container(data, context)
+        let container = try WebPContainer(data, limits: context.limits)
         return container.info.keepingFrames(container.frames.prefix(while: \.isComplete).count)
     }
 
@@ -67,6 +65,7 @@ extension WebPCoder: ArrivingAnimationCoder {
         for data: Data, options: DecodeOptions, context: ProcessingContext
     ) throws(ImageError) -> any ArrivingFrameDecoder {
         try WebPFrameDecoder(
-            data, container: container(data, context), for: .arriving, options: options, context: context)
+            data, container: WebPContainer(data, limits: context.limits), for: .arriving, options: options,
+            context: context)
     }
 }

@@ -40,6 +40,10 @@ struct WebPContainer: Sendable {
     /// False if the bytes end before the file does.
     private(set) var isComplete: Bool
 
+    init(_ data: Data, limits: DecodeLimits) throws(ImageError) {
+        self = try data.withBytes { bytes throws(ImageError) in try Self(bytes, limits: limits) }
+    }
+
     /// Reads the chunks of a file, or of its start.
     /// - Throws: ``ImageError/Code/truncatedImage`` if not even the size can be known, and
     ///   ``ImageError/Code/corruptImage``.

@@ -22,7 +22,7 @@ struct WebPEncoder {
         }
         if job.options.webp.targetPSNR > 0 {
             let data = try file(settings.config(quality: job.options.percent))
-            if data.count <= job.options.maximumBytes?.bytes ?? .max { return data }
+            if job.fits(data.count) { return data }
         }
         return try job.fit { quality throws(ImageError) in
             try file(settings.config(quality: quality, ignoresTarget: true))

@@ -38,8 +38,7 @@ final class WebPFrameDecoder: SeekableFrames {
     }
 
     func extend(_ data: Data) throws(ImageError) {
-        let limits = context.limits
-        let container = try data.withBytes { bytes throws(ImageError) in try WebPContainer(bytes, limits: limits) }
+        let container = try WebPContainer(data, limits: context.limits)
         try state.extend(
             data, info: container.info, properties: container.properties(state.setup.options, colorSpace: color.space),
             isPartial: container.isTruncated)

@@ -15,7 +15,7 @@ final class WebPProgressiveDecoder: ProgressiveDecoder {
         frames = ProgressiveFrames(WebPCoder(), options: options, context: context) {
             data, options throws(ImageError) in
             try WebPFrameDecoder(
-                data, container: Self.container(data, context), for: .first, options: options,
+                data, container: WebPContainer(data, limits: context.limits), for: .first, options: options,
                 context: context)
         }
     }
@@ -26,7 +26,7 @@ final class WebPProgressiveDecoder: ProgressiveDecoder {
 
     func preview() throws(ImageError) -> Image? {
         let container: WebPContainer
-        do throws(ImageError) { container = try Self.container(data, context) } catch {
+        do throws(ImageError) { container = try WebPContainer(data, limits: context.limits) } catch {
             if error.code == .truncatedImage { return nil }
             throw error
         }
@@ -39,7 +39,7 @@ final class WebPProgressiveDecoder: ProgressiveDecoder {
 
     func finish() throws(ImageError) -> Image {
         do throws(ImageError) {
-            let container = try Self.container(data, context)
+            let container = try WebPContainer(data, limits: context.limits)
             let image = container.isAnimated ? try frames.finish(data) : try advance(container)?.finish()
             if let image { return image }
         } catch {
@@ -65,10 +65,6 @@ final class WebPProgressiveDecoder: ProgressiveDecoder {
             try rows.update(container, UnsafeRawBufferPointer(rebasing: bytes[frame.payload]))
         }
         return rows
-    }
-
-    private static func container(_ data: Data, _ context: ProcessingContext) throws(ImageError) -> WebPContainer {
-        try data.withBytes { bytes throws(ImageError) in try WebPContainer(bytes, limits: context.limits) }
     }
 }
 

@@ -29,9 +29,10 @@ struct AgeArgument: ExpressibleByArgument, Equatable, Sendable {
     }
 }
 
-private enum Amount {
+enum Amount {
     /// Returns the value of digits with or without a fraction; `nil` for other text.
     static func value(_ text: some StringProtocol, scale: Double) -> Double? {
+        // `Double` alone would take `inf`, `0x10` and `1e3`.
         guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) || $0 == 0x2E }),
             let value = Double(text)
         else { return nil }

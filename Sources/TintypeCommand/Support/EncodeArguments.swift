@@ -9,12 +9,7 @@ struct ByteCountArgument: ExpressibleByArgument, Equatable, Sendable {
         let factors: [Character: Double] = ["k": 1_000, "K": 1_000, "m": 1_000_000, "M": 1_000_000]
         let factor = argument.last.flatMap { factors[$0] }
         let digits = factor == nil ? argument[...] : argument.dropLast()
-        // `Double` alone would take `inf`, `0x10` and `1e3`.
-        guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) || $0 == 0x2E }), let number = Double(digits) else {
-            return nil
-        }
-        let bytes = number * (factor ?? 1)
-        guard bytes >= 1, bytes <= 1e12 else { return nil }
+        guard let bytes = Amount.value(digits, scale: factor ?? 1), bytes >= 1, bytes <= 1e12 else { return nil }
         self.bytes = Int(bytes)
     }
 }

@@ -1,3 +1,5 @@
+internal import TintypeLoading
+
 /// Header fields as they are given on a command line.
 enum HeaderFields {
     /// Returns the fields of lines such as `Accept: image/webp`; `nil` if a line is malformed (RFC 9110, sections 5.1 and 5.5).
@@ -41,20 +43,11 @@ enum HeaderFields {
 
     private static func parsed(_ line: String) -> (name: String, value: String)? {
         guard let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")) else { return nil }
-        let name = line.utf8[..<colon]
-        guard !name.isEmpty, name.allSatisfy(isTokenByte) else { return nil }
+        let name = String(line[..<colon])
+        guard HTTPFields.isToken(name) else { return nil }
         let value = line.utf8[line.utf8.index(after: colon)...]
         // Line breaks would start another field.
         guard value.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else { return nil }
-        return (String(line[..<colon]), String(line[line.utf8.index(after: colon)...]).trimmed)
-    }
-
-    private static func isTokenByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-        }
+        return (name, String(line[line.utf8.index(after: colon)...]).trimmed)
     }
 }

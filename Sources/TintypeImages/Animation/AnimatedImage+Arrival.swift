@@ -7,7 +7,7 @@ extension AnimatedImage {
         arriving data: Data, options: DecodeOptions, _ coder: EntryCoder, context: ProcessingContext,
         pressure: MemoryPressure? = .system
     ) throws(ImageError) {
-        let coders = (coder.coders as? ImageCoders) ?? ImageCoders([coder.coders])
+        let coders = coder.list
         // A limit of bytes is shared by all frames, and their number isn't known yet.
         guard !options.firstFrameOnly, options.maximumBytes == nil,
             let info = try coders.arrivingCoder(for: data, hint: options.formatHint)?

@@ -22,9 +22,12 @@ public final class AnimatedImage: Sendable {
     private let pressure: MemoryPressure?
     private let frames = Lock(Frames())
 
-    /// The decoded frames, and the wish for all of them.
+    /// The decoded frames, and the wishes for all of them.
     private struct Frames {
         var pool: AnimationFramePool?
+        /// Those of calls of ``preload()`` that are running.
+        var running: [Preload] = []
+        /// That of the last call that has succeeded.
         var preload: Preload?
     }
 
@@ -240,18 +243,23 @@ public final class AnimatedImage: Sendable {
             size: info.size, output: size, frameCount: count, bytesPerPixel: poster.pixels.format.bytesPerPixel)
         let pool = framePool()
         let preload = Preload(pool, frameCount: count)
-        frames.withLock { $0.preload = preload }
-        do throws(ImageError) {
-            for index in 0..<count { _ = try await pool.waitForFrame(at: index) }
-        } catch {
-            // Not the decoded frames, which others may use.
-            let old = frames.withLock { frames in
-                defer { if frames.preload === preload { frames.preload = nil } }
-                return frames.preload
-            }
-            _ = old  // Deallocated outside the lock.
-            throw error
+        frames.withLock { if $0.pool === pool { $0.running.append(preload) } }
+        var isDone = false
+        defer { end(preload, isDone: isDone) }
+        for index in 0..<count { _ = try await pool.waitForFrame(at: index) }
+        isDone = true
+    }
+
+    /// Ends a call of ``preload()``. If it fails, only its own wish ends: others may use the decoded frames.
+    private func end(_ preload: Preload, isDone: Bool) {
+        let old = frames.withLock { frames -> Preload? in
+            // It isn't there any more after ``unload()``.
+            guard let place = frames.running.firstIndex(where: { $0 === preload }) else { return nil }
+            frames.running.remove(at: place)
+            defer { if isDone { frames.preload = preload } }
+            return frames.preload
         }
+        _ = old  // Deallocated outside the lock.
     }
 
     /// Releases the frames that ``preload()`` decoded, and the decoder. Frames that players need stay with them.

@@ -63,7 +63,7 @@ extension AnimatedImagePlayer {
             timeline = new
             position = new.position(ofStep: step)
             neededStep = position.step
-            let latest = position.isWaiting ? .days(3_650) : position.end ?? position.start
+            let latest = position.isWaiting ? .longestLimit : position.end ?? position.start
             time = min(position.start + elapsed, latest)
             // Its waiting time ends now, and not at the last advance.
             if old.isWaiting, time < position.start + elapsed { lastTime = nil }
@@ -90,7 +90,7 @@ extension AnimatedImagePlayer {
             lastTime = isMoving ? max(now, lastTime ?? now) : nil
             // Limited so that a computer that slept for years stays in range.
             let isHeld = awaited != nil && !skipsLateFrames
-            if isMoving, !isHeld { time += min(elapsed, .days(3_650)) * speed }
+            if isMoving, !isHeld { time += min(elapsed, .longestLimit) * speed }
             var events: [PlaybackEvent] = []
             let old = (neededStep, isIdle)
             let isNew = duePosition.map { show($0, lookup, &events) } ?? false

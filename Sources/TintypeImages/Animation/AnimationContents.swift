@@ -235,5 +235,5 @@ private final class DecodedFrames: FrameDecoder {
 }
 
 extension EntryCoder {
-    fileprivate var list: ImageCoders { (coders as? ImageCoders) ?? ImageCoders([coders]) }
+    var list: ImageCoders { (coders as? ImageCoders) ?? ImageCoders([coders]) }
 }

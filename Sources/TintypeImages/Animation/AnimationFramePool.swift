@@ -132,7 +132,7 @@ final class AnimationFramePool: Sendable {
         let member = join(Member(demand: demand, onFrame: endIfReady))
         defer { leave(member) }
         endIfReady()
-        let lookup = await wait.value(following: WorkPriority()) {
+        let lookup = await wait.value(following: nil) {
             member
         } move: { _ in
         } leave: { _ in

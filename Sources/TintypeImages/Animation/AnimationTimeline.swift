@@ -93,9 +93,11 @@ package struct AnimationTimeline: Sendable, Hashable {
 
     /// The last pass that shows anything before the end and keeps sums of times in range.
     var lastPass: Int {
-        let bound = Int(Int64.max / passNanoseconds) - 1
-        return min(bound, lastStep.map { max(0, $0 - 1) / stepsPerPass } ?? bound)
+        min(farthestPass, lastStep.map { max(0, $0 - 1) / stepsPerPass } ?? farthestPass)
     }
+
+    /// The last pass whose times are in range.
+    private var farthestPass: Int { Int(Int64.max / passNanoseconds) - 1 }
 
     /// Returns the frame that is shown at a time since the start of playback. Times before zero count as zero.
     /// - Parameter time: the time since the start, at the speed 1.
@@ -117,9 +119,8 @@ package struct AnimationTimeline: Sendable, Hashable {
     /// - Parameter step: the step, counted from 0.
     package func position(ofStep step: Int) -> Position {
         var step = min(max(0, step), lastStep ?? .max)
-        let farthest = Int(Int64.max / passNanoseconds) - 1
         // Far beyond any playback, the same place in an earlier pass, so that sums stay in range.
-        if step / stepsPerPass > farthest { step = farthest * stepsPerPass + step % stepsPerPass }
+        if step / stepsPerPass > farthestPass { step = farthestPass * stepsPerPass + step % stepsPerPass }
         let (pass, place) = step.quotientAndRemainder(dividingBy: stepsPerPass)
         let start = Int64(pass) * passNanoseconds
         let isLast = step == lastStep

@@ -98,7 +98,7 @@ public struct ImageCoders: ImageCoder {
 
     /// Returns a frame decoder of the first animated coder that can read the bytes; `nil` if none of them is animated.
     ///
-    /// If an animated coder fails, the next is tried.
+    /// If an animated coder fails, the next is tried; not if it crashed, timed out, or found no room in the budget.
     /// - Parameters:
     ///   - data: the encoded image.
     ///   - options: the options for decoding.
@@ -115,7 +115,7 @@ public struct ImageCoders: ImageCoder {
                 do throws(ImageError) {
                     return try coder.frameDecoder(for: data, options: options, context: context)
                 } catch {
-                    if error.isCancellation { throw error }
+                    if Self.endsSearch(error) { throw error }
                     failure = failure ?? error
                 }
             }
@@ -132,11 +132,7 @@ public struct ImageCoders: ImageCoder {
         for format in Self.formats(of: data, hint: hint) {
             for coder in coders.reversed() where coder.canDecode(data, format: format) {
                 do { return try work(coder) } catch {
-                    // Another coder would find no more room, and must not be blamed for bytes that this coder can read. Bytes that
-                    // crash a decoder are given to no other coder.
-                    if error.isCancellation || [.overBudget, .decoderCrashed, .decodeTimedOut].contains(error.code) {
-                        throw error
-                    }
+                    if Self.endsSearch(error) { throw error }
                     if failure == nil || failure?.code == .unknownFormat { failure = error }
                 }
             }
@@ -144,6 +140,12 @@ public struct ImageCoders: ImageCoder {
             if let failure, failure.code != .unknownFormat { throw failure }
         }
         throw failure ?? unreadable(data, format: ImageFormat(sniffing: data) ?? hint)
+    }
+
+    /// Returns true if no other coder is to be tried. Another would find no more room, and must not be blamed for bytes that this
+    /// coder can read. Bytes that crash a decoder are given to no other coder.
+    private static func endsSearch(_ error: ImageError) -> Bool {
+        error.isCancellation || [.overBudget, .decoderCrashed, .decodeTimedOut].contains(error.code)
     }
 
     /// The formats that bytes may have, the likeliest first; there is one at least. A wrong hint must not prevent decoding.

@@ -11,7 +11,7 @@ internal import Glibc
 /// let placeholder = try ThumbHash(base64: hash.base64).image()  // where it will be shown
 /// ```
 public struct ThumbHash: Sendable, Hashable {
-    /// The bytes of the hash: 5 to 25.
+    /// The bytes of the hash: 17 to 29.
     public let bytes: Data
 
     /// The hash in Base64.

@@ -7,7 +7,6 @@ internal import CKernels
 ///
 /// The direction that shortens rows is processed first, so that the work is proportional to the pixels and not to the
 /// product of the long sides.
-/// sides.
 ///
 /// - Complexity: O(source pixels + target pixels), times about six for each direction; memory for a source row and at most
 ///   eight rows of the narrower width.

@@ -26,7 +26,7 @@ package struct RowResampler: ~Copyable {
     /// The first unfinished destination row.
     private var firstOpen = 0
 
-    /// The largest height of the filter, in rows that stores the source rows themselves and sums each destination row at once.
+    /// The largest height of the filter, in rows, up to which source rows are stored as they are and each destination row is summed at once.
     private static let keptRows = 32
     private static let batchRows = 16
 

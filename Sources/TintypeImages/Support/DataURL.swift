@@ -31,14 +31,14 @@ package struct DataURL {
         guard !data.isEmpty else { throw ImageError(.emptyBody, stage: .load, reason: "the data: URL has no data") }
     }
 
-    /// Decodes the escapes. A `%` that starts none stands for itself.
-    private static func percentDecoded(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+    /// Decodes percent escapes (RFC 3986, section 2.1). A `%` that starts none stands for itself.
+    package static func percentDecoded(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(bytes.count)
         var index = bytes.startIndex
         while index < bytes.endIndex {
-            if bytes[index] == UInt8(ascii: "%"), index + 2 < bytes.endIndex, let high = hexDigit(bytes[index + 1]),
-                let low = hexDigit(bytes[index + 2])
+            if bytes[index] == UInt8(ascii: "%"), index + 2 < bytes.endIndex, let high = bytes[index + 1].hexDigitValue,
+                let low = bytes[index + 2].hexDigitValue
             {
                 result.append(high << 4 | low)
                 index += 3
@@ -48,15 +48,6 @@ package struct DataURL {
             }
         }
         return result
-    }
-
-    private static func hexDigit(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-        default: nil
-        }
     }
 
     /// Decodes base64 like browsers: white space is ignored, and the padding is optional.
@@ -73,5 +64,17 @@ package struct DataURL {
     private static func tooLarge(_ limit: Int) -> ImageError {
         ImageError(
             .bodyTooLarge, stage: .load, reason: "the data: URL holds more than the limit of \(ByteCount(limit))")
+    }
+}
+
+extension UInt8 {
+    /// The value of a hexadecimal digit in ASCII; `nil` for any other byte.
+    package var hexDigitValue: UInt8? {
+        switch self {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): self - UInt8(ascii: "A") + 10
+        default: nil
+        }
     }
 }

@@ -103,5 +103,32 @@ struct HEIFCompositionTests {
         #expect(try decode([grid, tile, tile, left, right, whole]).pixels[55, 3].w == 32)
         #expect(try !decode([grid, tile, tile]).hasAlpha)
     }
+
+    @Test("Of tiles that are much higher than the image, only the part that is shown is kept", .capability("3.1"))
+    func highTiles() throws {
+        let grid = HEIFTestStill.derived(
+            "grid", HEIFTestStill.grid(rows: 1, columns: 30, 960, 17), from: Array(repeating: 2, count: 30))
+        let data = HEIFTestStill(items: [grid, try HEIFTestStill.picture(32, 2_048)]).data
+        let (pool, budget) = (PixelBufferPool(limit: 0), DecodeBudget(limit: .gigabytes(1)))
+        let context = ProcessingContext(pool: pool, budget: budget)
+        let image = try HEIFCoder().decode(data, options: DecodeOptions(), context: context)
+        #expect(try image.pixels == decode([grid, try HEIFTestStill.picture()]).pixels)
+        // A row of whole tiles would take 3 MB; the tiles of the decoders have 4 × 32 × 2,048 pixels.
+        #expect(pool.statistics.peakBytes < 1_000_000)
+        #expect(budget.statistics.peakBytes > 4 * 32 * 2_048 * 4)
+    }
+
+    @Test("The memory that small transparency is enlarged in is reserved", .capability("3.1"))
+    func smallTransparency() throws {
+        let grid = HEIFTestStill.derived(
+            "grid", HEIFTestStill.grid(rows: 24, columns: 24, 768, 768), from: Array(repeating: 2, count: 24 * 24))
+        let items = [grid, try HEIFTestStill.picture(), try HEIFTestStill.transparency(128, of: 1)]
+        let (pool, budget) = (PixelBufferPool(limit: 0), DecodeBudget(limit: .gigabytes(1)))
+        let image = try HEIFCoder().decode(
+            HEIFTestStill(items: items).data, options: DecodeOptions(thumbnailSize: PixelSize(width: 16, height: 16)),
+            context: ProcessingContext(pool: pool, budget: budget))
+        #expect(image.hasAlpha && image.pixels[8, 8].w == 128)
+        #expect(pool.statistics.peakBytes > 768 * 768 && pool.statistics.peakBytes <= budget.statistics.peakBytes)
+    }
 }
 #endif

@@ -40,6 +40,17 @@ struct PNGEndTests {
         expectCode(.corruptImage) { try arriving(tooShort) }
     }
 
+    @Test("Bytes that are appended after the end are ignored, also of a file that was cut")
+    func bytesAfterFinish() throws {
+        let data = file([HandmadePNG.compressed(Self.rows)]).data
+        let decoder = try coder.progressiveDecoder(options: DecodeOptions(), context: ProcessingContext())
+        try decoder.append(data.prefix(data.count / 2))
+        #expect(try decoder.preview() != nil)
+        expectCode(.truncatedImage) { try decoder.finish() }
+        try decoder.append(data.suffix(data.count - data.count / 2))
+        #expect(try decoder.preview() == nil)
+    }
+
     @Test("A wrong checksum of the data is damage, whole and while it arrives", arguments: 0...5)
     func wrongSum(split: Int) throws {
         var stream = HandmadePNG.compressed(Self.rows)

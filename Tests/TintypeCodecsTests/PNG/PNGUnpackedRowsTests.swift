@@ -201,7 +201,7 @@ struct PNGUnpackedRowsTests {
                 ).bytes
             }
             let more = try reserved(unpacksAtOnce: true) - reserved(unpacksAtOnce: false)
-            let rows = PNGLayout.unpackedBytes(chunks.header.size, rowBytes: chunks.header.rowBytes)
+            let rows = PNGLayout.unpackedBytes(chunks.header.size, rowBytes: rowBytes)
             #expect(more > 0)
             #expect((more < rows) == isInBitmap)
         }

@@ -77,6 +77,25 @@ struct AnimatedImageTests {
         #expect(error?.code == .limitExceeded)
     }
 
+    @Test(
+        "Of two calls that decode all frames, one that is canceled leaves the frames to the other",
+        .capability("ANI-05"))
+    func canceledPreload() async throws {
+        let coder = NumberedFramesCoder(count: 30)
+        let image = try coder.image()
+        let gate = ThreadGate()
+        coder.state.withLock { ($0.gate, $0.decodes) = (gate, [:]) }
+        let first = Task { try await image.preload() }
+        while coder.decodes.isEmpty { await Task.yield() }
+        let second = Task { try await image.preload() }
+        second.cancel()
+        let error = await #expect(throws: ImageError.self) { try await second.value }
+        #expect(error?.isCancellation == true)
+        gate.open()
+        try await first.value
+        #expect(image.isPreloaded)
+    }
+
     @Test("An animation made of decoded frames is preloaded, unless they are transformed", .capability("ANI-05"))
     func decodedFrames() async throws {
         var frames: [ImageFrame] = []

@@ -223,14 +223,19 @@ struct ImageCodersTests {
         #expect(cancelled?.isCancellation == true)
     }
 
-    @Test("A coder that finds no room in the budget is not passed over", .capability("3.1"))
-    func overBudget() {
+    @Test(
+        "A coder that finds no room in the budget is not passed over, and bytes that crash one are given to no other",
+        .capability("3.1"), arguments: [ImageError.Code.overBudget, .decoderCrashed, .decodeTimedOut])
+    func endOfSearch(code: ImageError.Code) {
         let coder = DotCoder()
         let error = #expect(throws: ImageError.self) {
-            try ImageCoders([coder, Stubborn(code: .overBudget)])
-                .decode(dot, options: DecodeOptions(), context: context)
+            try ImageCoders([coder, Stubborn(code: code)]).decode(dot, options: DecodeOptions(), context: context)
         }
-        #expect(error?.code == .overBudget && coder.decodes == 0)
+        #expect(error?.code == code && coder.decodes == 0)
+        let ofFrames = #expect(throws: ImageError.self) {
+            try ImageCoders([FrameCoder(frames: 2), FrameCoder(frames: 0, code: code)]).frameDecoder(for: dot)?.info
+        }
+        #expect(ofFrames?.code == code)
     }
 
     @Test(

@@ -78,8 +78,7 @@ enum LinearLight {
             from: pixels.size, to: size, part: part, format: format, pool: context.pool)
         let scratch = try context.scratch(floats: pixels.width * 6)
         let floats = scratch.base.bindMemory(to: Float.self, capacity: pixels.width * 6)
-        let row = UnsafeMutableBufferPointer(
-            start: UnsafeMutableRawPointer(floats).assumingMemoryBound(to: SIMD4<Float>.self), count: pixels.width)
+        let row = ComponentRow.pixels(floats, pixels.width)
         let packed = UnsafeMutableRawPointer(floats + pixels.width * 4)
         for y in 0..<pixels.height {
             try context.checkCancellation(row: y)
@@ -92,8 +91,7 @@ enum LinearLight {
         let target = try context.buffer(light.size, format: pixels.format)
         let narrow = try context.scratch(floats: light.width * 4)
         let targetFloats = narrow.base.bindMemory(to: Float.self, capacity: light.width * 4)
-        let targetRow = UnsafeMutableBufferPointer(
-            start: UnsafeMutableRawPointer(targetFloats).assumingMemoryBound(to: SIMD4<Float>.self), count: light.width)
+        let targetRow = ComponentRow.pixels(targetFloats, light.width)
         for y in 0..<light.height {
             light.unpackRow(y, to: targetFloats)
             encode(targetRow)

@@ -33,14 +33,14 @@ extension Float: GaussianNumber {
         isLinear: Bool
     ) {
         ComponentRow.unpack(row, to: components, pixels: pixels, format: format)
-        if isLinear { LinearLight.decode(GaussianBlur.pixels(components, pixels)) }
+        if isLinear { LinearLight.decode(ComponentRow.pixels(components, pixels)) }
     }
 
     static func write(
         _ components: UnsafeMutablePointer<Float>, to row: UnsafeMutableRawPointer, pixels: Int, format: PixelFormat,
         isLinear: Bool
     ) {
-        if isLinear { LinearLight.encode(GaussianBlur.pixels(components, pixels)) }
+        if isLinear { LinearLight.encode(ComponentRow.pixels(components, pixels)) }
         ComponentRow.pack(components, to: row, pixels: pixels, format: format)
     }
 

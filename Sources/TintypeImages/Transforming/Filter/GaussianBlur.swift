@@ -35,13 +35,6 @@ struct GaussianBlur {
             : try withBoxes(pixels, format, context)
     }
 
-    static func pixels(
-        _ floats: UnsafeMutablePointer<Float>, _ count: Int
-    ) -> UnsafeMutableBufferPointer<SIMD4<Float>> {
-        UnsafeMutableBufferPointer(
-            start: UnsafeMutableRawPointer(floats).assumingMemoryBound(to: SIMD4<Float>.self), count: count)
-    }
-
     private static let passes = 3
 
     /// The number of vectors on each side that a box includes in full, the weight of these, and the weight of another.
@@ -84,7 +77,7 @@ struct GaussianBlur {
             try context.checkCancellation(row: top)
             for lane in 0..<4 {
                 source.unpackRow(min(top + lane, source.height - 1), to: row)
-                if isLinear { LinearLight.decode(Self.pixels(row, width)) }
+                if isLinear { LinearLight.decode(ComponentRow.pixels(row, width)) }
                 kernels.spread(start, row, lane, width)
             }
             applyBoxes(lines, count: width)
@@ -126,7 +119,7 @@ struct GaussianBlur {
             case (true, _): kernels.write_columns16(bytes, target.bytesPerRow, result, height)
             case (false, let format):
                 for y in 0..<height {
-                    let pixels = Self.pixels(result + y * 16, min(4, source.width - left))
+                    let pixels = ComponentRow.pixels(result + y * 16, min(4, source.width - left))
                     if isLinear { LinearLight.encode(pixels) }
                     ComponentRow.pack(
                         result + y * 16, to: to + y * target.bytesPerRow, pixels: pixels.count, format: format)

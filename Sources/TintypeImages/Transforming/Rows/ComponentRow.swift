@@ -13,6 +13,14 @@ enum ComponentRow {
     /// The kernels for this processor.
     static let kernels = allKernels[0]
 
+    /// The components of a row as pixels.
+    static func pixels(
+        _ floats: UnsafeMutablePointer<Float>, _ count: Int
+    ) -> UnsafeMutableBufferPointer<SIMD4<Float>> {
+        UnsafeMutableBufferPointer(
+            start: UnsafeMutableRawPointer(floats).assumingMemoryBound(to: SIMD4<Float>.self), count: count)
+    }
+
     static func unpack(
         _ row: UnsafeRawPointer, to components: UnsafeMutablePointer<Float>, pixels: Int, format: PixelFormat
     ) {

@@ -11,8 +11,7 @@ extension PixelBuffer {
         let target = try context.buffer(size, format: format)
         let scratch = try context.scratch(floats: width * 4)
         let floats = scratch.base.bindMemory(to: Float.self, capacity: width * 4)
-        let pixels = UnsafeMutableBufferPointer(
-            start: UnsafeMutableRawPointer(floats).assumingMemoryBound(to: SIMD4<Float>.self), count: width)
+        let pixels = ComponentRow.pixels(floats, width)
         for y in 0..<height {
             try context.checkCancellation(row: y)
             guard isChanged(y) else {
