@@ -80,10 +80,10 @@ struct EncodeJob {
         let quality = options.percent
         if let data = try fitting(quality) { return data }
         guard var best = try fitting(0) else { throw tooLarge() }
-        var (fits, tooMuch) = (0, quality)
-        while tooMuch - fits > 1 {
-            let middle = (fits + tooMuch) / 2
-            if let data = try fitting(middle) { (best, fits) = (data, middle) } else { tooMuch = middle }
+        var (enough, tooMuch) = (0, quality)
+        while tooMuch - enough > 1 {
+            let middle = (enough + tooMuch) / 2
+            if let data = try fitting(middle) { (best, enough) = (data, middle) } else { tooMuch = middle }
         }
         return best
     }
