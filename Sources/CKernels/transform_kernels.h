@@ -276,7 +276,7 @@ TARGET __attribute__((always_inline)) static inline void VERSION(sample)(
             const long left = (long)across - (across < (double)(long)across);
             const long top = (long)down - (down < (double)(long)down);
             const uint8_t *rows[4];
-            uint8_t copies[4][32];
+            _Alignas(16) uint8_t copies[4][32];
             VERSION(around)(rows, copies, picture, left - 1, top - 1, size);
             const float t = (float)(across - (double)left), u = (float)(down - (double)top);
             const f32x4 horizontal = CUBIC(t) * scale, vertical = CUBIC(u);

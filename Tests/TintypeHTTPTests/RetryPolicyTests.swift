@@ -130,17 +130,20 @@ struct RetryPolicyTests {
             retry: RetryPolicy(), breaker: CircuitBreakerPolicy(failureThreshold: 2), now: { .zero })
         for status in [503, 500, 503, 429, 503] {
             let error = ImageError(.badStatus, stage: .load, reason: "", statusCode: status)
-            records.record(error, of: "server", isProbe: false)
+            records.record(error, of: "server", isProbe: false, hasAnswered: true)
         }
-        for code in [ImageError.Code.emptyBody, .bodyTooLarge, .badContentType] {
-            records.record(ImageError(code, stage: .load, reason: ""), of: "server", isProbe: false)
-            records.record(ImageError(.timedOut, stage: .load, reason: ""), of: "server", isProbe: false)
+        func record(_ code: ImageError.Code, hasAnswered: Bool) {
+            let error = ImageError(code, stage: .load, reason: "")
+            records.record(error, of: "server", isProbe: false, hasAnswered: hasAnswered)
         }
-        records.record(ImageError(.emptyBody, stage: .load, reason: ""), of: "server", isProbe: false)
-        records.record(
-            ImageError(.badStatus, stage: .load, reason: "", statusCode: 503), of: "server", isProbe: false)
+        for code in [ImageError.Code.emptyBody, .bodyTooLarge, .badContentType, .badResponse, .badRedirect] {
+            record(code, hasAnswered: true)
+            record(.timedOut, hasAnswered: false)
+        }
         #expect(throws: Never.self) { try records.admit("server") }
-        records.record(ImageError(.timedOut, stage: .load, reason: ""), of: "server", isProbe: false)
+        // What failed before the server was asked says nothing of it.
+        record(.badRedirect, hasAnswered: false)
+        record(.timedOut, hasAnswered: true)
         #expect(throws: ImageError.self) { try records.admit("server") }
     }
 

@@ -38,7 +38,14 @@ extension DiskCache {
     /// by another.
     public var searchPaths: [String] {
         get { store.searchPlaces.withLock { $0.directories.map(\.path) } }
-        set { store.searchPlaces.withLock { $0.directories = newValue.map { SearchDirectory($0) } } }
+        set {
+            let old = store.searchPlaces.withLock { places in
+                defer { places.directories = newValue.map { SearchDirectory($0) } }
+                return places.directories
+            }
+            // Closed outside of the lock.
+            _ = old
+        }
     }
 
     /// A closure that returns the path of a key's image, for keys that neither the cache nor ``searchPaths`` have; `nil` if there is none.

@@ -62,6 +62,7 @@ struct Transfer: Sendable {
             let response = try await sender.send(
                 ownFields(of: request, continuing: resumption?.partial), isRedirected: !redirects.chain.isEmpty)
             defer { sender.close(response) }
+            context.visits.noteAnswer()
             let unknown = unknownFields(response.fields)
             // What is left out of the request to the first URL is not what redirects leave out.
             sent = sent?.merging(unknown.filter { !$0.value.isEmpty }) { $1 } ?? unknown

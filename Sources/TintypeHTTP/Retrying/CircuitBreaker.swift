@@ -27,11 +27,6 @@ public struct CircuitBreakerPolicy: Sendable, Hashable {
         default: false
         }
     }
-
-    /// Returns true if an error shows that the server has answered.
-    static func isAnswer(_ error: ImageError) -> Bool {
-        error.statusCode != nil || [.emptyBody, .bodyTooLarge, .badContentType].contains(error.code)
-    }
 }
 
 /// The state of a server.

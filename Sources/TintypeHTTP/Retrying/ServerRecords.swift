@@ -39,14 +39,16 @@ final class ServerRecords: Sendable {
     }
 
     /// Notes the end of a request.
-    /// - Parameter error: `nil` for success.
-    func record(_ error: ImageError?, of server: String, isProbe: Bool) {
+    /// - Parameters:
+    ///   - error: `nil` for success.
+    ///   - hasAnswered: true if there was a response, whatever was wrong with it.
+    func record(_ error: ImageError?, of server: String, isProbe: Bool, hasAnswered: Bool) {
         guard breaker != nil else { return }
         let now = now()
         change(server, at: now) { record in
             if let error, CircuitBreakerPolicy.concernsServer(error) {
                 record.breaker?.recordFailure(isProbe: isProbe, at: now)
-            } else if error.map(CircuitBreakerPolicy.isAnswer) ?? true {
+            } else if error == nil || hasAnswered {
                 record.breaker?.recordSuccess()
             } else {
                 record.breaker?.recordNothing(isProbe: isProbe, at: now)

@@ -12,6 +12,8 @@ final class ServerVisits: Sendable {
         let isProbe: Bool
         /// True if a request was sent.
         var isAsked = false
+        /// True if it was answered.
+        var hasAnswered = false
     }
 
     private struct State {
@@ -93,6 +95,9 @@ final class ServerVisits: Sendable {
         }
     }
 
+    /// Notes that the last request was answered.
+    func noteAnswer() { state.withLock { $0.visit?.hasAnswered = true } }
+
     /// Notes the end of the attempt.
     /// - Parameter error: `nil` for success.
     func end(_ error: ImageError?) {
@@ -104,7 +109,7 @@ final class ServerVisits: Sendable {
     }
 
     private func record(_ error: ImageError?, of visit: Visit) {
-        servers.record(error, of: visit.server, isProbe: visit.isProbe)
+        servers.record(error, of: visit.server, isProbe: visit.isProbe, hasAnswered: visit.hasAnswered)
     }
 }
 

@@ -7,6 +7,7 @@ final class NewestWork<Value: Sendable>: Sendable {
         var completion: Promise<Void>?
         var task: Task<Void, Never>?
         var hasEnded = false
+        var isCancelled = false
     }
 
     private let state = Lock(State())
@@ -24,13 +25,18 @@ final class NewestWork<Value: Sendable>: Sendable {
         }
         guard let begun else { return }
         let task = Task.immediateDetached { [self] in while let value = take() { await work(value) } }
-        // Unless it is done already, and another has started.
-        state.withLock { if $0.completion === begun { $0.task = task } }
+        let isCancelled = state.withLock { state in
+            // Otherwise it is done already.
+            if state.completion === begun { state.task = task }
+            return state.isCancelled
+        }
+        if isCancelled { task.cancel() }
     }
 
     private func take() -> Value? {
         let (value, completion) = state.withLock { state in
             let value = state.next.take()
+            if value == nil { state.task = nil }
             return (value, value == nil ? state.completion.take() : nil)
         }
         completion?.fulfill(())
@@ -40,17 +46,19 @@ final class NewestWork<Value: Sendable>: Sendable {
     /// Waits until the value in progress is completed, and drops a waiting value and all that are sent later. If the calling task is
     /// canceled, so is the work.
     func end() async {
-        let (completion, task) = state.withLock { state in
+        let completion = state.withLock { state in
             state.hasEnded = true
             state.next = nil
-            return (state.completion, state.task)
+            return state.completion
         }
         await withTaskCancellationHandler {
-            // The task isn't known while the sender starts it.
-            if let completion { await completion.value }
-            if let task { await task.value }
+            await completion?.value
         } onCancel: {
-            task?.cancel()
+            // The task isn't known while the sender starts it.
+            state.withLock { state in
+                state.isCancelled = true
+                return state.task
+            }?.cancel()
         }
     }
 }

@@ -27,6 +27,24 @@ struct NewestWorkTests {
         worker.withLock { $0 = nil }
     }
 
+    @Test("An end that is canceled cancels the work, even while its sender starts it")
+    func canceledEnd() async {
+        let worker = Lock<NewestWork<Int>?>(nil)
+        let sawCancellation = Promise<Bool>()
+        let work = NewestWork<Int> { _ in
+            // Still within `send(_:)`.
+            let worker = worker.withLock { $0 }
+            Task.immediateDetached { await worker?.end() }.cancel()
+            await Task.yield()
+            for _ in 0..<1_000_000 where !Task.isCancelled { await Task.yield() }
+            sawCancellation.fulfill(Task.isCancelled)
+        }
+        worker.withLock { $0 = work }
+        work.send(1)
+        #expect(await sawCancellation.value)
+        worker.withLock { $0 = nil }
+    }
+
     @Test("Values that arrive meanwhile replace each other, and those after the end are dropped")
     func newest() async {
         let (gate, isFirst) = (Promise<Void>(), Promise<Void>())

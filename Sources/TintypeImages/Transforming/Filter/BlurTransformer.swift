@@ -25,10 +25,11 @@ struct BlurTransformer: ImageTransformer {
 }
 
 extension ImageTransformer where Self == ImageTransformers {
-    /// A transformer that blurs an image with a Gaussian filter. The time hardly depends on the radius.
+    /// A transformer that blurs an image with a Gaussian filter.
     ///
-    /// Below a radius of 2, or of 7 for 8-bit pixels, the filter is the Gaussian itself. Larger radii approximate it by three boxes, which
-    /// differ by less than 3 % of the contrast. Pixels at the edges are repeated beyond them.
+    /// Below a radius of 2, or of 7 for 8-bit pixels that aren't blurred in linear light, the filter is the Gaussian itself, and its time
+    /// grows with the radius. Larger radii approximate it by three boxes, which differ by less than 3 % of the contrast, and whose time
+    /// hardly depends on the radius. Pixels at the edges are repeated beyond them.
     /// - Parameters:
     ///   - radius: the standard deviation in pixels, as in CSS. Radii above 2,000 count as 2,000.
     ///   - inLinearLight: true to blur light instead of encoded values: highlights stay bright, as with a lens that is out of

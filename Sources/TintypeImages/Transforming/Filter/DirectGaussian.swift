@@ -50,7 +50,7 @@ extension Float: GaussianNumber {
 /// Fixed-point numbers with 7 bits behind the point, for 8-bit pixels that aren't blurred in linear light. A vector holds twice as many as of
 /// `Float`, and they need no conversion.
 extension UInt16: GaussianNumber {
-    // What lies farther out is less than half a level of 8 bits.
+    // What lies farther out is about half a level of 8 bits in each direction.
     static var reach: Double { 3 }
 
     static func weights(_ exact: [Double]) -> [UInt16] {
