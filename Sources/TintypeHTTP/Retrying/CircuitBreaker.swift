@@ -22,7 +22,7 @@ public struct CircuitBreakerPolicy: Sendable, Hashable {
     /// Returns true if an error shows that the server, rather than a single image, has failed.
     static func concernsServer(_ error: ImageError) -> Bool {
         switch error.code {
-        case .connectionFailed, .connectionLost, .timedOut: true
+        case .connectionFailed, .connectionLost, .incompleteBody, .timedOut: true
         case .badStatus: error.statusCode.map { [502, 503, 504].contains($0) } ?? false
         default: false
         }
