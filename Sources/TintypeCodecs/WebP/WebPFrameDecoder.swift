@@ -93,7 +93,9 @@ final class WebPFrameDecoder: SeekableFrames {
     private func still(_ frame: WebPContainer.Frame) throws(ImageError) -> PixelBuffer {
         let still = WebPStillDecoder(frame, info: info, output: outputSize, color: color, context: context)
         let buffer = try MutablePixelBuffer(size: still.size, pool: context.pool)
-        let outcome = try decode(frame, size: still.size, into: buffer.row(0), bytesPerRow: buffer.bytesPerRow)
+        let outcome = try decode(
+            frame, size: still.size, skipsFilter: still.skipsFilter, into: buffer.row(0),
+            bytesPerRow: buffer.bytesPerRow)
         var rows = still.size.height
         if case .truncated(let decoded) = outcome {
             try noteTruncation()
@@ -149,12 +151,14 @@ final class WebPFrameDecoder: SeekableFrames {
     }
 
     private func decode(
-        _ frame: WebPContainer.Frame, size: PixelSize, into rows: UnsafeMutableRawPointer, bytesPerRow: Int
+        _ frame: WebPContainer.Frame, size: PixelSize, skipsFilter: Bool = false, into rows: UnsafeMutableRawPointer,
+        bytesPerRow: Int
     ) throws(ImageError) -> WebPImageDecoder.Outcome {
         let context = context
         return try state.data.withBytes { bytes throws(ImageError) in
             try WebPImageDecoder(
-                size: size, isScaled: size != frame.rect.size, into: rows, bytesPerRow: bytesPerRow
+                size: size, isScaled: size != frame.rect.size, skipsFilter: skipsFilter, into: rows,
+                bytesPerRow: bytesPerRow
             ).decode(UnsafeRawBufferPointer(rebasing: bytes[frame.payload]), context: context)
         }
     }

@@ -17,8 +17,11 @@ final class WebPImageDecoder {
 
     /// - Parameters:
     ///   - size: the size of the image, or a smaller size, which libwebp averages to while it decodes.
+    ///   - skipsFilter: true to leave the edges of blocks as they are.
     ///   - rows: room for `size.height` rows, `bytesPerRow` apart, that must stay as long as the decoder.
-    init(size: PixelSize, isScaled: Bool, into rows: UnsafeMutableRawPointer, bytesPerRow: Int) throws(ImageError) {
+    init(
+        size: PixelSize, isScaled: Bool, skipsFilter: Bool, into rows: UnsafeMutableRawPointer, bytesPerRow: Int
+    ) throws(ImageError) {
         self.size = size
         config = .allocate(capacity: 1)
         config.initialize(to: WebPDecoderConfig())
@@ -35,6 +38,7 @@ final class WebPImageDecoder {
         config.pointee.output.u.RGBA.rgba = rows.assumingMemoryBound(to: UInt8.self)
         config.pointee.output.u.RGBA.stride = Int32(bytesPerRow)
         config.pointee.output.u.RGBA.size = bytesPerRow * (size.height - 1) + size.width * 4
+        config.pointee.options.bypass_filtering = skipsFilter ? 1 : 0
         if isScaled {
             config.pointee.options.use_scaling = 1
             config.pointee.options.scaled_width = Int32(size.width)

@@ -95,8 +95,8 @@ private final class WebPRows {
         still = WebPStillDecoder(frame, info: container.info, output: output, color: color, context: context)
         let pixels = try MutablePixelBuffer(size: still.size, pool: context.pool)
         decoder = try WebPImageDecoder(
-            size: still.size, isScaled: still.size != frame.rect.size, into: pixels.row(0),
-            bytesPerRow: pixels.bytesPerRow)
+            size: still.size, isScaled: still.size != frame.rect.size, skipsFilter: still.skipsFilter,
+            into: pixels.row(0), bytesPerRow: pixels.bytesPerRow)
         self.pixels = consume pixels
     }
 

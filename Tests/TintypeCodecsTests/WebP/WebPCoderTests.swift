@@ -85,7 +85,9 @@ struct WebPCoderTests {
         }
     }
 
-    @Test("A thumbnail of odd sides isn't shifted", arguments: [(321, 241), (320, 241), (321, 240)])
+    @Test(
+        "A thumbnail of odd sides, of even sides, or of many pixels isn't shifted",
+        arguments: [(321, 241), (320, 241), (321, 240), (320, 240), (480, 360)])
     func oddThumbnails(width: Int, height: Int) throws {
         let picture = try RasterSamples.image(width, height) { x, y in
             [UInt8(x * 3 & 255), UInt8((y * 5 + x) & 255), (x / 20 + y / 20) & 1 == 0 ? 40 : 220, 255]
