@@ -27,7 +27,7 @@ struct Conversion: Sendable, Equatable {
                 throw ValidationError(
                     "“\(input)” has no extension of a format that can be written; --format chooses one for all.")
             }
-            var name = CommandSupport.FileName(ofFile: input)
+            var name = FileName(ofFile: input)
             name.adopt(format)
             let output = prefix + name.name()
             // Two names may be links to the same file.

@@ -12,14 +12,14 @@ final class OutputFolder: Sendable {
 
     private struct State {
         /// The number of uses of each name, so that a million equal names need no million attempts each.
-        var numbers: [CommandSupport.FileName: Int] = [:]
+        var numbers: [FileName: Int] = [:]
         /// Paths that this run has used.
         var used: Set<String> = []
     }
 
     /// A name for an image, given in the order of the list rather than of arrival.
     struct Reservation: Sendable, Equatable {
-        var name: CommandSupport.FileName
+        var name: FileName
         var number: Int
     }
 
@@ -27,7 +27,7 @@ final class OutputFolder: Sendable {
 
     /// Reserves a name for the image at a URL.
     func reserve(url: String) -> Reservation {
-        let name = CommandSupport.FileName(url: url)
+        let name = FileName(url: url)
         return state.withLock { Reservation(name: name, number: Self.next(name, &$0)) }
     }
 
@@ -48,7 +48,7 @@ final class OutputFolder: Sendable {
         }
     }
 
-    private static func next(_ name: CommandSupport.FileName, _ state: inout State) -> Int {
+    private static func next(_ name: FileName, _ state: inout State) -> Int {
         state.numbers[name, default: 0] += 1
         return state.numbers[name, default: 1]
     }

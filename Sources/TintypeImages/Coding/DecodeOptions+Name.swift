@@ -1,17 +1,3 @@
-/// Functions that read a file name.
-package enum FileName {
-    /// Returns the last component of a path or a URL, without query and fragment.
-    package static func last(of path: String) -> String {
-        var path = path
-        // Each load asks, and a view of a string takes ten times as long as its bytes.
-        return path.withUTF8 { bytes in
-            let end = bytes.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? bytes.endIndex
-            let start = bytes[..<end].lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0
-            return String(decoding: bytes[start..<end], as: UTF8.self)
-        }
-    }
-}
-
 extension DecodeOptions {
     /// Returns the options, completed from a name and a media type: the format of a camera file, and the scale of `@2x`.
     package func completed(fileName: String, mimeType: String? = nil) -> DecodeOptions {
