@@ -81,6 +81,7 @@ final class JPEGProgressiveDecoder: ProgressiveDecoder {
 
     private func decodeWhole() throws(ImageError) -> Image {
         plan?.reservation.release()
+        sink = nil
         return try JPEGCoder().picture(data, options, context)
     }
 
