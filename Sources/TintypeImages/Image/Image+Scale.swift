@@ -3,7 +3,7 @@ extension Image {
     /// Returns the pixels per point that a name specifies: 2 for `photo@2x.png`, 3 for `photo@3x.png`, otherwise 1.
     /// - Parameter name: a file name, a path or a URL. The last component counts, and `%40` stands for `@`.
     public static func scale(ofName name: String) -> Double {
-        let name = name.lastPathComponent
+        let name = name.lastComponent
         // The mark needs a name before it, and an extension after it.
         guard name.utf8.contains(UInt8(ascii: "x")), let dot = name.lastIndex(of: "."),
             dot < name.index(before: name.endIndex)

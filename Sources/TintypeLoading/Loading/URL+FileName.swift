@@ -8,7 +8,7 @@ extension URL {
         let text = absoluteString
         // A `data:` URL of this length, which has no name.
         guard text.utf8.count < 1 << 16 else { return "" }
-        let name = text.lastPathComponent
+        let name = text.lastComponent
         return name.isEmpty || name.utf8.contains(UInt8(ascii: "%")) ? lastPathComponent : name
     }
 }

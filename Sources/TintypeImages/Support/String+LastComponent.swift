@@ -1,6 +1,6 @@
 extension String {
     /// The last component of a path or a URL, without query and fragment.
-    package var lastPathComponent: String {
+    package var lastComponent: String {
         var path = self
         // Each load asks, and a view of a string takes ten times as long as its bytes.
         return path.withUTF8 { bytes in
