@@ -229,6 +229,20 @@ struct RetryTests {
         #expect(try await downloader.load(request).data == bytes)
     }
 
+    @Test("A response ends a row of failures, whatever is wrong with it", .capability("3.4"))
+    func answerEndsRow() async throws {
+        // A coding that can't be decoded, between two failures.
+        let coded = OriginResponse(bytes, headers: ["Content-Encoding": "compress"])
+        let script = Script(.status(503), coded, .status(503), OriginResponse(bytes))
+        let server = try await OriginServer.start { _ in script.next() }
+        let downloader = ImageDownloader(
+            .init(circuitBreaker: .init(failureThreshold: 2, pause: .seconds(30))), clock: clock)
+        let request = LoadRequest(url: server.url("/a"))
+        let codes = [ImageError.Code.badStatus, .badResponse, .badStatus]
+        for code in codes { #expect(try await failure(downloader, request).code == code) }
+        #expect(try await downloader.load(request).data == bytes)
+    }
+
     @Test("Hundreds of images arrive from a server that fails often, with no more requests than the failures force")
     func unreliable() async throws {
         let count = Watched(0)
