@@ -24,7 +24,7 @@ struct WebPCoderTests {
             }, hasAlpha: false)
     }
 
-    private func animation(loopCount: Int = 0, _ durations: [Int] = [50, 70, 120]) throws -> Image {
+    func animation(loopCount: Int = 0, _ durations: [Int] = [50, 70, 120]) throws -> Image {
         let frames = try durations.enumerated().map { index, duration in
             ImageFrame(
                 pixels: try RasterSamples.pixels(20, 10) { x, _ in
@@ -37,12 +37,16 @@ struct WebPCoderTests {
         return try #require(Image(frames: frames, properties: properties))
     }
 
+    private func little(_ value: Int, _ count: Int) -> [UInt8] {
+        (0..<count).map { UInt8(value >> (8 * $0) & 0xFF) }
+    }
+
+    private func chunk(_ name: String, _ bytes: [UInt8]) -> [UInt8] {
+        Array(name.utf8) + little(bytes.count, 4) + bytes + (bytes.count % 2 == 0 ? [] : [0])
+    }
+
     /// The file in the extended format, with chunks added.
     private func extended(_ data: Data, _ size: PixelSize, flags: UInt8, _ chunks: [(String, [UInt8])]) -> Data {
-        func little(_ value: Int, _ count: Int) -> [UInt8] { (0..<count).map { UInt8(value >> (8 * $0) & 0xFF) } }
-        func chunk(_ name: String, _ bytes: [UInt8]) -> [UInt8] {
-            Array(name.utf8) + little(bytes.count, 4) + bytes + (bytes.count % 2 == 0 ? [] : [0])
-        }
         let header = [flags, 0, 0, 0] + little(size.width - 1, 3) + little(size.height - 1, 3)
         let before = chunks.filter { $0.0 == "ICCP" }.flatMap { chunk($0.0, $0.1) }
         let after = chunks.filter { $0.0 != "ICCP" }.flatMap { chunk($0.0, $0.1) }
@@ -54,10 +58,6 @@ struct WebPCoderTests {
     private func animated(
         _ canvas: PixelSize, _ frames: [(image: Image, x: Int, y: Int, isCleared: Bool)]
     ) throws -> Data {
-        func little(_ value: Int, _ count: Int) -> [UInt8] { (0..<count).map { UInt8(value >> (8 * $0) & 0xFF) } }
-        func chunk(_ name: String, _ bytes: [UInt8]) -> [UInt8] {
-            Array(name.utf8) + little(bytes.count, 4) + bytes + (bytes.count % 2 == 0 ? [] : [0])
-        }
         var body = Array("WEBP".utf8)
         body += chunk("VP8X", [2, 0, 0, 0] + little(canvas.width - 1, 3) + little(canvas.height - 1, 3))
         body += chunk("ANIM", little(0, 6))
@@ -83,26 +83,6 @@ struct WebPCoderTests {
             #expect(image.hasAlpha == isCleared)
             #expect(try coder.info(data).hasAlpha == isCleared)
         }
-    }
-
-    @Test("A thumbnail of odd sides isn't shifted", arguments: [(321, 241), (320, 241), (321, 240)])
-    func oddThumbnails(width: Int, height: Int) throws {
-        let picture = try RasterSamples.image(width, height) { x, y in
-            [UInt8(x * 3 & 255), UInt8((y * 5 + x) & 255), (x / 20 + y / 20) & 1 == 0 ? 40 : 220, 255]
-        }
-        let data = try coder.encode(picture, as: .webp, options: EncodeOptions(quality: 0.9))
-        let whole = try coder.decode(data)
-        let small = try coder.decode(data) { $0.thumbnailSize = PixelSize(width: 40, height: 40) }
-        #expect(RasterSamples.psnr(small.pixels, try whole.pixels.resized(to: small.size)) > 45)
-    }
-
-    @Test("A thumbnail of a seventh is what shrinking the whole picture gives, nearly")
-    func seventh() throws {
-        let data = try encode(try photo(400, 300), lossless: false)
-        let small = try coder.decode(data) { $0.thumbnailSize = PixelSize(width: 57, height: 57) }
-        let whole = try coder.decode(data).pixels.resized(to: small.size)
-        #expect(small.size == PixelSize(width: 57, height: 43))
-        #expect(RasterSamples.psnr(small.pixels, whole) > 50)
     }
 
     @Test("A written animation with holes says that it has alpha, and one without that it has none")
@@ -214,7 +194,6 @@ struct WebPCoderTests {
     func container(
         _ frames: [(x: Int, y: Int, flags: UInt8, image: PixelBuffer)], stating stated: PixelSize? = nil
     ) throws -> Data {
-        func little(_ value: Int, _ count: Int) -> [UInt8] { (0..<count).map { UInt8(value >> (8 * $0) & 0xFF) } }
         var body = Array("WEBPVP8X".utf8) + little(10, 4) + [0x12, 0, 0, 0] + little(3, 3) + little(3, 3)
         body += Array("ANIM".utf8) + little(6, 4) + [9, 9, 9, 255] + little(2, 2)
         for frame in frames {
@@ -260,25 +239,6 @@ struct WebPCoderTests {
         }
         let first = try coder.decode(data) { $0.firstFrameOnly = true }
         #expect(first.frames.count == 1 && first.loopCount == 0)
-    }
-
-    @Test("Thumbnails have the size that was asked for, moving or not", .capability("COD-13", "PLG-01"))
-    func thumbnails() throws {
-        let small = try coder.decode(try encode(try animation())) {
-            $0.thumbnailSize = PixelSize(width: 10, height: 10)
-        }
-        #expect(small.frames.map(\.pixels.size) == [PixelSize](repeating: PixelSize(width: 10, height: 5), count: 3))
-        let image = try photo(400, 300)
-        let data = try encode(image)
-        let thumbnail = try coder.decode(data) { $0.thumbnailSize = PixelSize(width: 40, height: 40) }
-        #expect(thumbnail.size == PixelSize(width: 40, height: 30))
-        // Scaling while decoding gives what shrinking the whole picture does, nearly.
-        let reference = try image.pixels.resized(to: thumbnail.size)
-        var worst = 0
-        for y in 0..<30 {
-            for x in 0..<40 { worst = max(worst, abs(Int(reference[x, y].x) - Int(thumbnail.pixels[x, y].x))) }
-        }
-        #expect(worst <= 6)
     }
 
     @Test("An Exif orientation is applied, and the chunks are kept", .capability("COD-31"), arguments: [1, 3, 6, 8])
