@@ -5,9 +5,7 @@ internal import TintypeImages
 extension CodePoints {
     /// An ICC profile for pixels of these code points; `nil` for sRGB, and without memory for a profile.
     var profile: Data? {
-        guard !isSRGB, let context = cmsCreateContext(nil, nil) else { return nil }
-        defer { cmsDeleteContext(context) }
-        guard let curve = curve(context) else { return nil }
+        guard !isSRGB, let context = ColorContext(), let curve = curve(context.handle) else { return nil }
         defer { cmsFreeToneCurve(curve) }
         let points = chromaticities
         func point(_ point: SIMD2<Double>) -> cmsCIExyY { cmsCIExyY(x: point.x, y: point.y, Y: 1) }
@@ -15,11 +13,11 @@ extension CodePoints {
         var primaries = cmsCIExyYTRIPLE(
             Red: point(points.red), Green: point(points.green), Blue: point(points.blue))
         let created = [Optional(curve), curve, curve].withUnsafeBufferPointer {
-            cmsCreateRGBProfileTHR(context, &white, &primaries, $0.baseAddress)
+            cmsCreateRGBProfileTHR(context.handle, &white, &primaries, $0.baseAddress)
         }
         guard let profile = created else { return nil }
         defer { cmsCloseProfile(profile) }
-        name(profile, context)
+        name(profile, context.handle)
         var count: cmsUInt32Number = 0
         guard cmsSaveProfileToMem(profile, nil, &count) != 0 else { return nil }
         var bytes = Data(count: Int(count))

@@ -27,7 +27,7 @@ final class ColorConversion: @unchecked Sendable {
 
     /// The format of the pixels before and after the conversion.
     let format: PixelFormat
-    private let context: cmsContext
+    private let context: ColorContext
     private let method: Method
 
     /// - Parameters:
@@ -36,10 +36,7 @@ final class ColorConversion: @unchecked Sendable {
     ///   - format: The format of the pixels before and after. More than 8 bits are converted without rounding to 8.
     /// - Returns: `nil` if the profile is damaged, is for another kind of pixels, or is sRGB itself. The pixels then stay as they are.
     init?(profile: Data, source: Source, format: PixelFormat = .rgba8) {
-        guard let context = cmsCreateContext(nil, nil) else { return nil }
-        cmsSetLogErrorHandlerTHR(context) { _, _, _ in }
-        guard let method = Self.method(profile, source, format, context) else {
-            cmsDeleteContext(context)
+        guard let context = ColorContext(), let method = Self.method(profile, source, format, context.handle) else {
             return nil
         }
         self.format = format
@@ -74,7 +71,6 @@ final class ColorConversion: @unchecked Sendable {
 
     deinit {
         if case .transform(let transform) = method { cmsDeleteTransform(transform) }
-        cmsDeleteContext(context)
     }
 
     private static func method(
@@ -203,10 +199,7 @@ final class ColorConversion: @unchecked Sendable {
 
     /// Returns the name that a profile gives itself, or `nil` for a profile that LittleCMS cannot read.
     static func name(of data: Data) -> String? {
-        guard let context = cmsCreateContext(nil, nil) else { return nil }
-        defer { cmsDeleteContext(context) }
-        cmsSetLogErrorHandlerTHR(context) { _, _, _ in }
-        guard let profile = open(data, context) else { return nil }
+        guard let context = ColorContext(), let profile = open(data, context.handle) else { return nil }
         defer { cmsCloseProfile(profile) }
         let name = description(of: profile)
         return name.isEmpty ? "ICC profile" : name
@@ -215,10 +208,9 @@ final class ColorConversion: @unchecked Sendable {
     /// Returns true if RGB pixels can be converted from a profile, also if it is sRGB. Any other profile is damaged or for other pixels, and
     /// gives numbers no meaning; libjxl ends the program for some of them.
     static func isUsable(_ data: Data) -> Bool {
-        guard let context = cmsCreateContext(nil, nil) else { return false }
-        defer { cmsDeleteContext(context) }
-        cmsSetLogErrorHandlerTHR(context) { _, _, _ in }
-        guard let profile = open(data, context), let sRGB = cmsCreate_sRGBProfileTHR(context) else { return false }
+        guard let context = ColorContext(), let profile = open(data, context.handle),
+            let sRGB = cmsCreate_sRGBProfileTHR(context.handle)
+        else { return false }
         defer {
             cmsCloseProfile(profile)
             cmsCloseProfile(sRGB)
@@ -230,7 +222,7 @@ final class ColorConversion: @unchecked Sendable {
         let intents = [UInt32(INTENT_RELATIVE_COLORIMETRIC), stated > 3 ? UInt32(INTENT_PERCEPTUAL) : stated]
         return intents.allSatisfy { intent in
             let transform = cmsCreateTransformTHR(
-                context, profile, layout, sRGB, layout, intent, UInt32(cmsFLAGS_NOCACHE | cmsFLAGS_NOOPTIMIZE))
+                context.handle, profile, layout, sRGB, layout, intent, UInt32(cmsFLAGS_NOCACHE | cmsFLAGS_NOOPTIMIZE))
             if let transform { cmsDeleteTransform(transform) }
             return transform != nil
         }

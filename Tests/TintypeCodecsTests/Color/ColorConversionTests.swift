@@ -1,3 +1,4 @@
+import CLCMS2
 import Foundation
 import TestSupport
 import Testing
@@ -261,6 +262,30 @@ struct ColorConversionTests {
     @Test("Rounding to 8 bits gives the nearest number, for all of 16 bits")
     func rounding() {
         #expect((0...65_535).allSatisfy { DepthRounding.rounded(UInt16($0)) == UInt8((Double($0) / 257).rounded()) })
+    }
+
+    @Test(
+        "A profile may announce more names than there is memory for: LittleCMS takes no block above a limit",
+        .capability("3.1"))
+    func announcedNames() throws {
+        guard let context = ColorContext() else { return _ = Issue.record("no memory") }
+        #expect(_cmsMalloc(context.handle, 32 << 20 + 1) == nil)
+        let memory = try #require(_cmsMalloc(context.handle, 16 << 20))
+        #expect(_cmsRealloc(context.handle, memory, 32 << 20 + 1) == nil)
+        _cmsFree(context.handle, memory)
+
+        let wide = try ProfileSamples.wide()
+        let names = try #require(wide.firstRange(of: Array("mluc".utf8)))
+        var announcing = wide
+        announcing.replaceSubrange(names.upperBound + 4..<names.upperBound + 8, with: [2, 0, 0, 0])
+        #expect(ColorConversion.name(of: announcing) == "ICC profile")
+        let colors = try [wide, announcing].map { profile in
+            var pixel: SIMD4<UInt8> = [180, 100, 100, 255]
+            let conversion = try #require(ColorConversion(profile: profile, source: .rgb))
+            withUnsafeMutableBytes(of: &pixel) { if let base = $0.baseAddress { conversion.convert(base, count: 1) } }
+            return pixel
+        }
+        #expect(colors[0] == colors[1])
     }
 
     @Test("Damaged profiles never crash, and a conversion that one gives leaves alpha and the number of pixels")
