@@ -1,7 +1,7 @@
 internal import CLCMS2
 internal import Glibc
 
-/// What LittleCMS does its work in: it writes no messages, and takes no block of memory above a limit.
+/// A context of LittleCMS that writes no messages, and takes no block of memory above a limit.
 ///
 /// LittleCMS takes the memory for what a profile announces before it looks whether the profile has that much: 600 bytes
 /// can announce 400 MB of names.
