@@ -136,11 +136,11 @@ struct ColorTransformTests {
         "Tints equal the operators of Porter and Duff, and the blend modes of the W3C", .capability("TRF-09"),
         arguments: BlendMode.allCases)
     func tints(mode: BlendMode) throws {
-        for format in PixelFormat.allCases {
+        for (format, isOpaque) in PixelFormat.allCases.flatMap({ [($0, false), ($0, true)] }) {
             for color in [
                 PixelColor(red: 0.2, green: 0.9, blue: 0.6, alpha: 0.7), PixelColor(red: 1, green: 0.4, blue: 0),
             ] {
-                let image = try Image.sample(23, 11, format)
+                let image = try Image.sample(23, 11, format, isOpaque: isOpaque)
                 let result = try image.transformed(.tint(color, mode: mode))
                 let alpha = Double(color.alpha)
                 let straight = SIMD4(Double(color.red), Double(color.green), Double(color.blue), 1)

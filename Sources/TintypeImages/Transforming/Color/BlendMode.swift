@@ -76,6 +76,18 @@ public enum BlendMode: String, Sendable, Hashable, CaseIterable {
         }
     }
 
+    /// True if the result is a sum of products of the destination's premultiplied components, whatever the source is.
+    var isLinear: Bool {
+        switch self {
+        case .clear, .source, .destination, .sourceOver, .destinationOver, .sourceIn, .destinationIn, .sourceOut,
+            .destinationOut, .sourceAtop, .destinationAtop, .xor, .multiply, .screen, .hardLight, .exclusion:
+            true
+        case .plusLighter, .plusDarker, .overlay, .darken, .lighten, .colorDodge, .colorBurn, .softLight, .difference,
+            .hue, .saturation, .color, .luminosity:
+            false
+        }
+    }
+
     /// Returns premultiplied components of a source combined with a destination's.
     func blend(_ source: SIMD4<Float>, with destination: SIMD4<Float>) -> SIMD4<Float> {
         let (s, d) = (source, destination)

@@ -29,7 +29,7 @@ struct ColorMatrixTransformer: ImageTransformer {
     }
 
     /// Applies the columns of a matrix to premultiplied pixels.
-    private static func applied(
+    static func applied(
         _ columns: [Float], to pixels: PixelBuffer, _ context: ProcessingContext
     ) throws(ImageError) -> PixelBuffer {
         let kernels = ComponentRow.kernels
