@@ -184,10 +184,23 @@ final class ColorConversion: @unchecked Sendable {
         return colors
     }
 
+    /// Opens a profile, without its tables in floating point.
     private static func open(_ data: Data, _ context: cmsContext?) -> cmsHPROFILE? {
+        guard let profile = openWhole(data, context) else { return nil }
+        for table in floatTables(of: profile) { cmsWriteTag(profile, table, nil) }
+        return profile
+    }
+
+    private static func openWhole(_ data: Data, _ context: cmsContext?) -> cmsHPROFILE? {
         data.withUnsafeBytes { bytes in
             UInt32(exactly: bytes.count).flatMap { cmsOpenProfileFromMemTHR(context, bytes.baseAddress, $0) }
         }
+    }
+
+    /// The tables that come before all others (ICC.1:2010, section 9.2.17), and that browsers don't read. They have any number of elements,
+    /// several of which may have the same bytes, and each takes memory and time of its own: 330 KB took 1 GB, and 160 KB a minute.
+    private static func floatTables(of profile: cmsHPROFILE) -> [cmsTagSignature] {
+        [cmsSigDToB0Tag, cmsSigDToB1Tag, cmsSigDToB2Tag, cmsSigDToB3Tag].filter { cmsIsTag(profile, $0) != 0 }
     }
 
     private static func description(of profile: cmsHPROFILE) -> String {
@@ -206,16 +219,17 @@ final class ColorConversion: @unchecked Sendable {
     }
 
     /// Returns true if RGB pixels can be converted from a profile, also if it is sRGB. Any other profile is damaged or for other pixels, and
-    /// gives numbers no meaning; libjxl ends the program for some of them.
+    /// gives numbers no meaning; libjxl ends the program for some of them. Tables in floating point would cost libjxl, and readers of the
+    /// file, any memory.
     static func isUsable(_ data: Data) -> Bool {
-        guard let context = ColorContext(), let profile = open(data, context.handle),
+        guard let context = ColorContext(), let profile = openWhole(data, context.handle),
             let sRGB = cmsCreate_sRGBProfileTHR(context.handle)
         else { return false }
         defer {
             cmsCloseProfile(profile)
             cmsCloseProfile(sRGB)
         }
-        guard cmsGetColorSpace(profile) == cmsSigRgbData else { return false }
+        guard cmsGetColorSpace(profile) == cmsSigRgbData, floatTables(of: profile).isEmpty else { return false }
         let layout = PixelLayout(.rgbaFloat16).rgba
         // A profile has tables for each intent, of which one may be damaged. LittleCMS knows no intent above 3 but some of its own.
         let stated = cmsGetHeaderRenderingIntent(profile)

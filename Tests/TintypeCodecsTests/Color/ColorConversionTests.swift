@@ -279,13 +279,25 @@ struct ColorConversionTests {
         var announcing = wide
         announcing.replaceSubrange(names.upperBound + 4..<names.upperBound + 8, with: [2, 0, 0, 0])
         #expect(ColorConversion.name(of: announcing) == "ICC profile")
-        let colors = try [wide, announcing].map { profile in
-            var pixel: SIMD4<UInt8> = [180, 100, 100, 255]
-            let conversion = try #require(ColorConversion(profile: profile, source: .rgb))
-            withUnsafeMutableBytes(of: &pixel) { if let base = $0.baseAddress { conversion.convert(base, count: 1) } }
-            return pixel
-        }
-        #expect(colors[0] == colors[1])
+        #expect(try converted([180, 100, 100, 255], from: announcing) == converted([180, 100, 100, 255], from: wide))
+    }
+
+    private func converted(_ pixel: SIMD4<UInt8>, from profile: Data) throws -> SIMD4<UInt8> {
+        var pixel = pixel
+        let conversion = try #require(ColorConversion(profile: profile, source: .rgb))
+        withUnsafeMutableBytes(of: &pixel) { if let base = $0.baseAddress { conversion.convert(base, count: 1) } }
+        return pixel
+    }
+
+    @Test(
+        "Tables of a profile in floating point, which have any number of elements, count as missing", .capability("3.1")
+    )
+    func floatTables() throws {
+        let (wide, tables) = (try ProfileSamples.wide(), try ProfileSamples.withFloatTable())
+        #expect(try ProfileSamples.convertedToSRGB([[180, 100, 100, 255]], from: tables)[0].x < 10)
+        #expect(try converted([180, 100, 100, 255], from: tables) == converted([180, 100, 100, 255], from: wide))
+        // Files that are written don't hand them on.
+        #expect(ColorConversion.isUsable(wide) && !ColorConversion.isUsable(tables))
     }
 
     @Test("Damaged profiles never crash, and a conversion that one gives leaves alpha and the number of pixels")

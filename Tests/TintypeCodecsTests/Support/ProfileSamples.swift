@@ -30,6 +30,18 @@ enum ProfileSamples {
         return try bytes(profile)
     }
 
+    /// The space of ``wide()`` with a table in floating point that makes all colors black.
+    static func withFloatTable() throws -> Data {
+        let wide = try wide()
+        let profile = try #require(wide.withUnsafeBytes { cmsOpenProfileFromMem($0.baseAddress, UInt32($0.count)) })
+        let pipeline = try #require(cmsPipelineAlloc(nil, 3, 3))
+        defer { cmsPipelineFree(pipeline) }
+        let black = [Double](repeating: 0, count: 9)
+        try #require(cmsPipelineInsertStage(pipeline, cmsAT_END, cmsStageAllocMatrix(nil, 3, 3, black, nil)) != 0)
+        try #require(cmsWriteTag(profile, cmsSigDToB1Tag, UnsafeRawPointer(pipeline)) != 0)
+        return try bytes(profile)
+    }
+
     /// Gray with a gamma of 1: light itself.
     static func linearGray() throws -> Data {
         let curve = try #require(cmsBuildGamma(nil, 1))
