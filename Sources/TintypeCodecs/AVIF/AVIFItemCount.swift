@@ -1,17 +1,26 @@
 #if AVIF
 internal import TintypeImages
 
-/// The number of items that a file describes. libavif 0.11 goes through all items for each entry of these boxes, in a call that can't be
-/// canceled.
+/// The parts of a file's description. libavif 0.11 takes memory for all of them before it checks any.
+///
+/// It goes through all items for each entry of some boxes, in a call that can't be canceled. It keeps 3 KB for a track of 8 bytes, and 16
+/// bytes for a part of an item that takes none in the file: 60 KB of those took 10 GB.
 struct AVIFItemCount {
-    /// Entries by the type of their box. Entries of any of these boxes make items.
+    /// Entries by the type of their box. Entries of some of these boxes make items.
     private var entries: [String: Int] = [:]
+    /// The properties that items refer to, and the parts of items, which take little memory.
+    private var details = 0
+    /// The bytes that are put together, of items in several parts.
+    private var copiedBytes = 0
 
     /// Real files have up to a few hundred, for the tiles of a grid and of its transparency.
     static let maximum = 10_000
+    /// A grid of that many tiles refers to several properties for each.
+    private static let maximumDetails = ItemPlaces.maximumEntries
 
-    /// - Throws: ``ImageError/Code/limitExceeded``.
-    static func check(_ file: UnsafeRawBufferPointer, _ boxes: TopLevelBoxes) throws(ImageError) {
+    /// - Parameter length: The length of the file, also if the end of it is missing.
+    /// - Throws: ``ImageError/Code/limitExceeded``, and ``ImageError/Code/corruptImage`` if items share their bytes.
+    static func check(_ file: UnsafeRawBufferPointer, _ boxes: TopLevelBoxes, length: Int) throws(ImageError) {
         // Boxes behind these aren't looked at.
         guard boxes.boxes.count < TopLevelBoxes.maximumCount else {
             throw ImageError(
@@ -23,19 +32,37 @@ struct AVIFItemCount {
             let contents = MediaBox(type: box.type, contents: UnsafeRawBufferPointer(rebasing: file[box.payload]))
             switch box.type {
             case "meta": count.add(descriptions: contents)
-            // Tracks may describe items of their own.
-            case "moov":
-                Self.forEach("trak", in: contents) { track in
-                    Self.forEach("meta", in: track) { count.add(descriptions: $0) }
-                }
+            case "moov": Self.forEach("trak", in: contents) { count.add(track: $0) }
             default: break
             }
         }
         let most = count.entries.values.max() ?? 0
-        guard most <= maximum else {
+        guard most <= maximum, count.details <= maximumDetails else {
             throw ImageError(
                 .limitExceeded, stage: .decode,
-                reason: "the AVIF file describes \(most) items, over the limit of \(maximum)")
+                reason: "the AVIF file describes \(max(most, count.details)) items, or parts of them, over the limit")
+        }
+        // No honest file's are longer than itself.
+        guard count.copiedBytes <= length else {
+            throw .corrupt("the items of the AVIF file share their bytes too often")
+        }
+    }
+
+    private mutating func add(track: MediaBox) {
+        add(1, of: track)
+        // Tracks may describe items of their own.
+        Self.forEach("meta", in: track) { add(descriptions: $0) }
+        Self.forEach("mdia", in: track) { media in
+            Self.forEach("minf", in: media) { information in
+                Self.forEach("stbl", in: information) { table in
+                    Self.forEach("stsd", in: table) { descriptions in
+                        Self.forEach(nil, in: descriptions, from: 8) { entry in
+                            add(1, of: descriptions)
+                            addBoxes(of: entry, from: VisualSampleEntry.fieldBytes)
+                        }
+                    }
+                }
+            }
         }
     }
 
@@ -44,18 +71,10 @@ struct AVIFItemCount {
             var reader = box.reader
             add(try reader.fullBox().version == 0 ? reader.uint16() : reader.uint32(), of: box)
         }
-        Self.forEach("iloc", in: meta, from: 4) { box throws(ImageError) in
-            var reader = box.reader
-            let version = try reader.fullBox().version
-            try reader.skip(2)
-            add(version < 2 ? try reader.uint16() : try reader.uint32(), of: box)
-        }
+        Self.forEach("iloc", in: meta, from: 4) { box throws(ImageError) in try add(places: box) }
         Self.forEach("iprp", in: meta, from: 4) { properties in
-            Self.forEach("ipma", in: properties) { box throws(ImageError) in
-                var reader = box.reader
-                _ = try reader.fullBox()
-                add(try reader.uint32(), of: box)
-            }
+            Self.forEach("ipco", in: properties) { addBoxes(of: $0) }
+            Self.forEach("ipma", in: properties) { box throws(ImageError) in try add(associations: box) }
         }
         Self.forEach("iref", in: meta, from: 4) { references throws(ImageError) in
             var reader = references.reader
@@ -68,14 +87,58 @@ struct AVIFItemCount {
         }
     }
 
+    /// Reads the places of items (ISO/IEC 14496-12, section 8.11.3).
+    private mutating func add(places box: MediaBox) throws(ImageError) {
+        var reader = box.reader
+        let version = try reader.fullBox().version
+        let sizes = try reader.uint16()
+        let count = version < 2 ? try reader.uint16() : try reader.uint32()
+        add(count, of: box)
+        // Number, method, file, and base offset of an item; index and offset of a part.
+        let itemBytes = (version < 2 ? 2 : 4) + (version == 0 ? 2 : 4) + (sizes >> 4 & 15)
+        let partBytes = (version == 0 ? 0 : sizes & 15) + (sizes >> 12)
+        for _ in 0..<min(count, Self.maximum) {
+            try reader.skip(itemBytes)
+            let parts = try reader.uint16()
+            details += parts
+            guard details <= Self.maximumDetails else { return }
+            for _ in 0..<parts {
+                try reader.skip(partBytes)
+                let length = try reader.take(sizes >> 8 & 15).reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
+                guard parts > 1 else { continue }
+                let (sum, overflow) = copiedBytes.addingReportingOverflow(Int(clamping: length))
+                copiedBytes = overflow ? .max : sum
+            }
+        }
+    }
+
+    /// Reads the numbers of the properties of items (ISO/IEC 23008-12, section 9.3).
+    private mutating func add(associations box: MediaBox) throws(ImageError) {
+        var reader = box.reader
+        let (version, flags) = try reader.fullBox()
+        let count = try reader.uint32()
+        add(count, of: box)
+        for _ in 0..<min(count, Self.maximum) {
+            try reader.skip(version == 0 ? 2 : 4)
+            let properties = try reader.uint8()
+            details += properties
+            try reader.skip(properties * (flags & 1 == 0 ? 1 : 2))
+        }
+    }
+
+    /// Counts the boxes within, each of which is a property.
+    private mutating func addBoxes(of box: MediaBox, from offset: Int = 0) {
+        Self.forEach(nil, in: box, from: offset) { _ in entries["property", default: 0] += 1 }
+    }
+
     private mutating func add(_ count: Int, of box: MediaBox) { entries[box.type, default: 0] += count }
 
-    /// Gives the boxes of a type up to a damaged box, where libavif ends too.
+    /// Gives the boxes of a type, or all, up to a damaged box, where libavif ends too.
     private static func forEach(
-        _ type: String, in box: MediaBox, from offset: Int = 0, _ body: (MediaBox) throws(ImageError) -> Void
+        _ type: String?, in box: MediaBox, from offset: Int = 0, _ body: (MediaBox) throws(ImageError) -> Void
     ) {
         try? box.forEachBox(from: offset) { box throws(ImageError) in
-            if box.type == type { try body(box) }
+            if type == nil || box.type == type { try body(box) }
         }
     }
 }

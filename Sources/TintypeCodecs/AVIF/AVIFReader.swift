@@ -27,6 +27,8 @@ final class AVIFReader {
 
     /// The most that a file which is cut may make libavif reserve for the bytes that are missing.
     private static let maximumReservation = 256 << 20
+    /// The most pixels that a picture may have whatever size the file states.
+    private static let freePixels = 1 << 22
 
     /// Reads the header, and the metadata of a file that is whole, since it may be at the end.
     init(_ data: Data, limits: DecodeLimits, decoder choice: AVIFCoder.Decoder) throws(ImageError) {
@@ -46,9 +48,9 @@ final class AVIFReader {
         }
         decoder.pointee.codecChoice = choice.codec
         do throws(ImageError) {
-            try AVIFItemCount.check(file, boxes)
-            try Self.parse(
-                file, decoder, limits, length: isTruncated ? boxes.length : file.count, isTruncated: isTruncated)
+            let length = max(file.count, isTruncated ? min(boxes.length, Self.maximumReservation) : 0)
+            try AVIFItemCount.check(file, boxes, length: length)
+            try Self.parse(file, decoder, limits, length: length, isTruncated: isTruncated)
             guard let image = decoder.pointee.image else { throw .corrupt("the AVIF file has no image") }
             profile = Self.bytes(image.pointee.icc)
             coding = ColorCoding(
@@ -58,6 +60,9 @@ final class AVIFReader {
             isGray = image.pointee.yuvFormat == AVIF_PIXEL_FORMAT_YUV400
             crop = Self.crop(image)
             storedSize = Self.size(image)
+            // The memory of a far larger picture isn't reserved. Tracks state the size at which they are shown, and tiles may be cropped.
+            let most = UInt32(clamping: max(storedSize.pixelCount * 4, Self.freePixels))
+            decoder.pointee.imageSizeLimit = min(decoder.pointee.imageSizeLimit, most)
             let (crop, profile, codePoints) = (crop, profile, coding.codePoints)
             var (info, wholeFrames) = try data.withBytes { bytes throws(ImageError) in
                 let played = Self.playedTracks(Self.tracks(bytes, boxes))
@@ -135,7 +140,7 @@ final class AVIFReader {
         let start = file.baseAddress?.assumingMemoryBound(to: UInt8.self)
         try check(avifDecoderSetIOMemory(decoder, start, file.count), decoder, isTruncated: isTruncated)
         // Lets the header of a file be read whose end has not come yet.
-        decoder.pointee.io.pointee.sizeHint = UInt64(max(file.count, min(length, maximumReservation)))
+        decoder.pointee.io.pointee.sizeHint = UInt64(length)
         try check(avifDecoderParse(decoder), decoder, isTruncated: isTruncated)
     }
 

@@ -14,7 +14,7 @@ struct VisualSampleEntry {
     private let boxes: [MediaBox]
 
     /// Fields before the boxes of an entry.
-    private static let fieldBytes = 78
+    static let fieldBytes = 78
 
     init(_ box: MediaBox) throws(ImageError) {
         type = box.type

@@ -52,6 +52,88 @@ struct AVIFItemCountTests {
         }
     }
 
+    @Test("More than 10,000 tracks, descriptions of samples, or properties are over a limit, too", .capability("3.1"))
+    func small() {
+        func table(_ entries: Data) -> Data {
+            let table = Build.box("stbl", Build.box("stsd", Build.big(0), Build.big(1), entries))
+            return Build.box("moov", Build.box("trak", Build.box("mdia", Build.box("minf", table))))
+        }
+        func properties(_ boxes: Data) -> Data {
+            Build.box("meta", Build.big(0), Build.box("iprp", Build.box("ipco", boxes)))
+        }
+        for (count, isOver) in [(10_000, false), (10_001, true)] {
+            let boxes = Build.repeated(Build.box("free"), count)
+            let tracks = Build.box("moov", Build.repeated(Build.box("trak"), count))
+            let entry = Build.box("av01", Data(count: 78), boxes)
+            for file in [properties(boxes), tracks, table(boxes), table(entry)] {
+                let code = refusal(file)
+                #expect(code != nil && (code == .limitExceeded) == isOver, "\(count)")
+            }
+        }
+    }
+
+    @Test(
+        "More than 262,144 parts of items, or properties of items, are over a limit, also of no bytes",
+        .capability("3.1"))
+    func details() {
+        // Each item has 65,535 parts, whose offsets and lengths have no bytes, or 255 properties.
+        let places = Build.big(1, 2) + Build.big(0, 2) + Build.big(65_535, 2)
+        let associations = Build.big(1, 2) + Data([255]) + Data(count: 255)
+        for (items, entries, isOver) in [(4, 1_028, false), (5, 1_029, true)] {
+            let boxes = [
+                Build.box("iloc", Build.big(0), Build.big(0, 2), Build.big(items, 2), Build.repeated(places, items)),
+                Build.box(
+                    "iprp", Build.box("ipma", Build.big(0), Build.big(entries), Build.repeated(associations, entries))),
+            ]
+            for box in boxes {
+                let code = refusal(Build.box("meta", Build.big(0), box))
+                #expect(code != nil && (code == .limitExceeded) == isOver, "\(items)")
+            }
+        }
+    }
+
+    @Test(
+        "Items in several parts that have more bytes than the file are an error, before they are put together",
+        .capability("3.1"))
+    func parts() {
+        /// The error of a file whose items have two parts of so many bytes each.
+        func reason(_ items: Int, _ bytes: Int) -> String? {
+            let item = Build.big(1, 2) + Build.big(0, 2) + Build.big(2, 2)
+            let part = Build.big(0) + Build.big(bytes)
+            let places = Build.box(
+                "iloc", Build.big(0), Build.big(0x4400, 2), Build.big(items, 2),
+                Build.repeated(item + part + part, items))
+            let data =
+                Build.box("ftyp", Data("avif\0\0\0\0avifmif1".utf8)) + Build.box("meta", Build.big(0), places)
+                + Build.box("mdat", Data(count: 10_000))
+            do throws(ImageError) { _ = try AVIFCoder().info(of: data, context: ProcessingContext()) } catch {
+                return error.reason
+            }
+            return nil
+        }
+        #expect(reason(10, 600)?.contains("share their bytes") == true)
+        #expect(reason(10, 400)?.contains("share their bytes") == false)
+    }
+
+    #if HEIF
+    @Test("A picture that is far larger than the file states is an error before it is decoded", .capability("3.1"))
+    func largePicture() throws {
+        // 4,096 × 2,048 equal grays.
+        let picture = try #require(
+            Data(
+                base64Encoded: "EgAKChsuv///8MBDQagyXBg/w//EAAAp9cchURGzwfjl07r5Ic88I4pqhhpYj1YI07VQ0BKJY+7ObKwf"
+                    + "vTSKh+GA9cchURGzwfjl07r5Ic88I4pqhhpYj1YI07VQ0BKJY+7ObKwfvTSKh+GA"))
+        func file(_ size: PixelSize) -> Data {
+            Data([0x81, 0x0C, 0x1C, 0x00]).withUnsafeBytes { configuration in
+                picture.withUnsafeBytes { AVIFSingleImage(size: size, configuration: configuration, data: $0).file }
+            }
+        }
+        let size = PixelSize(width: 4_096, height: 2_048)
+        #expect(try AVIFCoder().decode(file(size)).size == size)
+        expectCode(.corruptImage) { try AVIFCoder().decode(file(PixelSize(width: 64, height: 64))) }
+    }
+    #endif
+
     @Test("A file with very many boxes is over a limit")
     func boxes() {
         #expect(refusal(Build.repeated(Build.box("free"), 10_000)) == .limitExceeded)
