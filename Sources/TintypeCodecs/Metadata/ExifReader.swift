@@ -82,7 +82,9 @@ struct ExifReader {
     /// - Returns: `nil` if the directory does not lie within the bytes.
     /// - Complexity: O(entries)
     func directory(_ offset: Int) -> Directory? {
-        guard offset >= 8, let count = isBig ? quad(offset) : short(offset), count > 0 else { return nil }
+        guard offset >= 8, let count = isBig ? quad(offset) : short(offset), (1..<1 << 16).contains(count) else {
+            return nil
+        }
         let (start, entryBytes) = (offset + (isBig ? 8 : 2), isBig ? 20 : 12)
         let end = start + count * entryBytes
         guard end <= bytes.count else { return nil }

@@ -15,6 +15,7 @@ struct TIFFDecoder {
         let format = info.pixelFormat(options)
         let output = info.outputSize(options, format: format)
         try info.check(context.limits, output: output, keptFrames: 1, format: format)
+        try file.checkSharedParts()
         let reservation = try context.reserve(
             output: output, format: format, isCopied: info.orientation != .up,
             source: PixelSize(width: info.size.width, height: 1), bitmaps: 4, working: try blocks(layout))

@@ -17,6 +17,8 @@ struct TIFFDirectory {
     private var next = 0
     /// True if the bytes end before the directory and its values do.
     private(set) var isCut = true
+    /// The bytes of the values that are there, outside of the directory. Values that share bytes count for each field.
+    private(set) var valueBytes = 0
 
     /// The most strips or tiles that are looked at.
     private static let maximumParts = 1 << 20
@@ -49,7 +51,11 @@ struct TIFFDirectory {
             let isInline = !overflow && size <= (isBig ? 8 : 4)
             guard let offset = isInline ? field : number(field, isBig ? 8 : 4) else { continue }
             // No reader uses values of unknown types.
-            if Self.bytes(ofType: type) > 0, overflow || offset > bytes.count - size { isCut = true }
+            if Self.bytes(ofType: type) > 0, overflow || offset > bytes.count - size {
+                isCut = true
+            } else if !isInline {
+                valueBytes += size
+            }
             entries[tag] = Entry(type: type, count: values, offset: offset)
         }
         next = number(start + countBytes + count * entryBytes, isBig ? 8 : 4) ?? 0

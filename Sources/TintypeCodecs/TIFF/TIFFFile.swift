@@ -16,8 +16,6 @@ final class TIFFFile {
     let layout: TIFFLayout?
     private let memory: TIFFMemory
     let bytes: UnsafeRawBufferPointer
-    /// The bytes that may still be searched for the headers of JPEG strips, which share none in an honest file.
-    var headerBytesLeft: Int
 
     /// The offset of the page's directory; `nil` for the first page's.
     private let directory: Int?
@@ -31,7 +29,7 @@ final class TIFFFile {
         directory = page > 0 ? pages[page] : nil
         // libtiff reads the first directory in any case.
         for offset in [pages.first, directory].compactMap(\.self) {
-            try Self.checkFields(TIFFDirectory.fieldCount(bytes, at: offset))
+            try Self.checkFields(of: offset, in: bytes)
         }
         let memory = TIFFMemory(bytes)
         // Sums of a header are checked before; this is for claims elsewhere in the file.
@@ -45,7 +43,6 @@ final class TIFFFile {
         self.memory = memory
         self.handle = handle
         self.bytes = bytes
-        headerBytesLeft = bytes.count + 1 << 20
         do throws(ImageError) {
             layout = try TIFFLayout(handle)
         } catch {
@@ -80,14 +77,23 @@ final class TIFFFile {
     /// The most fields of a directory. TIFF 6.0 and its supplements define fewer than 200.
     private static let maximumFields = 1_024
 
-    /// Refuses directories of very many fields: libtiff sorts all fields anew for each that it doesn't know.
-    private static func checkFields(_ count: Int) throws(ImageError) {
+    /// Refuses directories of very many fields, which libtiff sorts anew for each that it doesn't know, and values that share their bytes, which
+    /// it copies for each field: 1 MB took 1 GB.
+    private static func checkFields(of directory: Int, in bytes: UnsafeRawBufferPointer) throws(ImageError) {
+        let count = TIFFDirectory.fieldCount(bytes, at: directory)
         guard count <= maximumFields else {
             throw ImageError(
                 .limitExceeded, stage: .decode,
                 reason: "a directory of the TIFF file has \(count) fields; at most \(maximumFields) are read")
         }
+        // Writers share a few numbers, such as resolutions.
+        guard TIFFDirectory(bytes, at: directory).valueBytes <= bytes.count + sharedBytes else {
+            throw .corrupt("the fields of the TIFF file share their bytes too often")
+        }
     }
+
+    /// The bytes that fields, strips, or tiles may share.
+    private static let sharedBytes = 1 << 20
 
     private static func openingError(_ bytes: UnsafeRawBufferPointer, _ message: String) -> ImageError {
         if message.contains("exceed") || message.contains("allocat") || message.contains("memory") {
@@ -135,6 +141,28 @@ final class TIFFFile {
         let faxes = [COMPRESSION_CCITTFAX3, COMPRESSION_CCITTFAX4, COMPRESSION_CCITTRLE, COMPRESSION_CCITTRLEW]
         if faxes.contains(Int32(short(handle, TIFFTAG_COMPRESSION))) { return PHOTOMETRIC_MINISWHITE }
         return short(handle, TIFFTAG_SAMPLESPERPIXEL) < 3 ? PHOTOMETRIC_MINISBLACK : PHOTOMETRIC_RGB
+    }
+
+    // MARK: Parts
+
+    /// Refuses strips or tiles that share long parts of the file, where each takes time for all of its bytes: JPEG is searched for a header,
+    /// and bytes whose bits have the other order are copied.
+    /// - Throws: ``ImageError/Code/corruptImage``
+    func checkSharedParts() throws(ImageError) {
+        guard
+            Int32(Self.short(handle, TIFFTAG_COMPRESSION)) == COMPRESSION_JPEG
+                || Int32(Self.short(handle, TIFFTAG_FILLORDER)) == FILLORDER_LSB2MSB
+        else { return }
+        let isTiled = TIFFIsTiled(handle) != 0
+        // Equal parts may be stored once. No honest part takes ten times of what it unpacks to, but for a header of its own.
+        let unpacked = max(0, Int(isTiled ? TIFFTileSize(handle) : TIFFStripSize(handle)))
+        let (most, overflow) = unpacked.multipliedReportingOverflow(by: 10)
+        var room = bytes.count + Self.sharedBytes
+        for part in 0..<(isTiled ? TIFFNumberOfTiles(handle) : TIFFNumberOfStrips(handle)) {
+            let count = Int(min(TIFFGetStrileByteCount(handle, part), UInt64(bytes.count)))
+            room -= max(0, count - (overflow ? .max : most))
+            guard room >= 0 else { throw .corrupt("the strips of the TIFF file share their bytes too often") }
+        }
     }
 
     // MARK: Errors
