@@ -70,7 +70,7 @@ final class AVIFReader {
                     Self.info(
                         decoder, image, crop, profile: profile, codePoints: codePoints, played: played,
                         isComplete: !isTruncated),
-                    isTruncated ? Self.wholeFrames(played, bytes.count, maximumCount: limits.maximumFrames) : nil
+                    isTruncated ? Self.wholeFrames(played, bytes.count, maximumCount: limits.mostFrames) : nil
                 )
             }
             info.metadata.exif = Self.exif(image.pointee.exif)
@@ -136,7 +136,7 @@ final class AVIFReader {
         // What old encoders left out is no reason to refuse their images.
         decoder.pointee.strictFlags = avifStrictFlags(AVIF_STRICT_DISABLED.rawValue)
         decoder.pointee.imageSizeLimit = UInt32(max(1, min(limits.maximumPixels, 16_384 * 16_384)))
-        decoder.pointee.imageCountLimit = UInt32(clamping: max(1, limits.maximumFrames))
+        decoder.pointee.imageCountLimit = UInt32(clamping: max(1, limits.mostFrames))
         let start = file.baseAddress?.assumingMemoryBound(to: UInt8.self)
         try check(avifDecoderSetIOMemory(decoder, start, file.count), decoder, isTruncated: isTruncated)
         // Lets the header of a file be read whose end has not come yet.

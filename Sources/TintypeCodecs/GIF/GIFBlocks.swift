@@ -37,7 +37,7 @@ struct GIFBlocks: Sendable, Equatable {
 
     init(_ data: Data, limits: DecodeLimits) throws(ImageError) {
         self = try data.withBytes { bytes throws(ImageError) in
-            try Self(bytes, maximumFrames: limits.maximumFrames)
+            try Self(bytes, maximumFrames: limits.mostFrames)
         }
     }
 

@@ -18,11 +18,6 @@ final class GIFFrameDecoder: SeekableFrames {
         _ data: Data, for purpose: FramePurpose, options: DecodeOptions, context: ProcessingContext
     ) throws(ImageError) {
         var blocks = try GIFBlocks(data, limits: context.limits)
-        if try Self.hasAllPixels(blocks, data, context) { blocks.completeLastFrame() }
-        self.blocks = blocks
-        guard !blocks.isTruncated || purpose.allowsPart(options) else {
-            throw .truncated("the GIF ends in the middle of frame \(max(1, blocks.frames.count))")
-        }
         guard !blocks.frames.isEmpty else { throw .truncated("the GIF ends before its first frame") }
         // The canvas, the part of it that is restored, and the indices of a frame, which may be larger than the canvas.
         let (info, most) = (blocks.info, context.limits.maximumPixels)
@@ -30,13 +25,18 @@ final class GIFFrameDecoder: SeekableFrames {
         let setup = try FrameSetup(
             info, for: purpose, options: options, context: context, bitmaps: 3,
             working: max(0, indices - blocks.screen.pixelCount))
+        if try Self.hasAllPixels(blocks, data, context) { blocks.completeLastFrame() }
+        self.blocks = blocks
+        guard !blocks.isTruncated || purpose.allowsPart(options) else {
+            throw .truncated("the GIF ends in the middle of frame \(max(1, blocks.frames.count))")
+        }
         state = FrameDecoderState(
             data, info: info, properties: info.properties(options), isPartial: blocks.isTruncated, setup: setup)
         canvas = try AnimationCanvas(size: blocks.screen, output: setup.outputSize, context: context)
     }
 
     /// Returns true if the bytes end within the last frame, but behind its last pixel, as in files that lack their end. Browsers show
-    /// such a frame like any other. One that is larger than the canvas isn't looked at: its memory isn't reserved yet.
+    /// such a frame like any other. One that is larger than the canvas isn't looked at. It takes a part of the memory of the setup.
     private static func hasAllPixels(
         _ blocks: GIFBlocks, _ data: Data, _ context: ProcessingContext
     ) throws(ImageError) -> Bool {

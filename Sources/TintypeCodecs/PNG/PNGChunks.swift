@@ -54,9 +54,13 @@ struct PNGChunks {
 
     /// A palette of 256 colors. More is wrong, and would be copied for each frame of an animation.
     private static let largestSharedChunk = 768
+    /// More of a type than two say no more than that there is more than one.
+    private static let mostSharedChunks = 2
+    /// No file has more. A frame takes 200 bytes, and its chunks 54.
+    private static let maximumCount = 1 << 18
 
-    /// - Throws: ``ImageError/Code/truncatedImage`` if the header chunk is not there whole, and
-    ///   ``ImageError/Code/corruptImage`` if it makes no sense.
+    /// - Throws: ``ImageError/Code/truncatedImage`` if the header chunk is not there whole,
+    ///   ``ImageError/Code/corruptImage`` if it makes no sense, and ``ImageError/Code/limitExceeded`` for too many chunks.
     /// - Complexity: O(chunks).
     init(_ bytes: UnsafeRawBufferPointer) throws(ImageError) {
         guard bytes.count >= 8 else { throw Self.truncation }
@@ -76,6 +80,7 @@ struct PNGChunks {
         var offset = 8
         var previous = ChunkType.ihdr
         var rawProfiles = ImageMetadata()
+        var count = 0
         while let length = bytes.bigEndian32(at: offset), offset + 8 <= bytes.count {
             let payload = offset + 8..<offset + 8 + length
             let type = Self.type(bytes, offset)
@@ -87,11 +92,18 @@ struct PNGChunks {
                 break
             }
             let next = payload.upperBound + 4
+            count += 1
+            guard count <= Self.maximumCount else {
+                throw ImageError(
+                    .limitExceeded, stage: .decode, reason: "the PNG has more than \(Self.maximumCount) chunks")
+            }
             read(type, payload, of: bytes, rawProfiles: &rawProfiles)
             animation.read(type, payload, of: bytes)
             if type == .plte, !header.isIndexed {
                 hasSuggestedPalette = true
-            } else if type == .plte || type == .trns, !hasPixelData, length <= Self.largestSharedChunk {
+            } else if type == .plte || type == .trns, !hasPixelData, length <= Self.largestSharedChunk,
+                sharedChunks.count(where: { Self.type(bytes, $0.lowerBound) == type }) < Self.mostSharedChunks
+            {
                 sharedChunks.append(offset..<next)
             }
             if type == .iccp, profileChunk == nil, !hasPixelData { profileChunk = offset..<next }

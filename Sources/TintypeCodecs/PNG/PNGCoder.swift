@@ -6,7 +6,7 @@ public import TintypeImages
 /// Pixels become RGBA with 8 bits. 16 bits are rounded to the nearest, or preserved in a still image with
 /// ``DecodeOptions/decodeToHDR``. Code points (`cICP`) and an ICC profile are converted to sRGB; PQ and HLG are tone-mapped, unless the options keep the
 /// range or the color space, and have no previews. In animations they are ignored, as `gAMA` and `cHRM` are anywhere. The Exif orientation is applied.
-/// Invalid ancillary chunks are skipped.
+/// Invalid ancillary chunks are skipped. A file of more than 2¹⁸ chunks is over a limit.
 public struct PNGCoder: AnimatedImageCoder, ProgressiveImageCoder {
     /// Creates a coder.
     public init() {}

@@ -22,7 +22,7 @@ final class TIFFFile {
 
     /// - Parameter page: the page, counted from 0.
     init(_ bytes: UnsafeRawBufferPointer, page: Int, limits: DecodeLimits) throws(ImageError) {
-        let (pages, areCut) = TIFFDirectory.pages(bytes, limit: max(1, limits.maximumFrames))
+        let (pages, areCut) = TIFFDirectory.pages(bytes, limit: max(1, limits.mostFrames))
         var options = DecodeOptions()
         options.page = page
         if page != 0 { try options.checkPage(count: max(1, pages.count)) }
@@ -77,8 +77,8 @@ final class TIFFFile {
     /// The most fields of a directory. TIFF 6.0 and its supplements define fewer than 200.
     private static let maximumFields = 1_024
 
-    /// Refuses directories of very many fields, which libtiff sorts anew for each that it doesn't know, and values that share their bytes, which
-    /// it copies for each field: 1 MB took 1 GB.
+    /// Refuses directories of very many fields, which libtiff sorts anew for each that it doesn't know, and values that share their bytes,
+    /// which it copies for each field: 1 MB took 1 GB.
     private static func checkFields(of directory: Int, in bytes: UnsafeRawBufferPointer) throws(ImageError) {
         let count = TIFFDirectory.fieldCount(bytes, at: directory)
         guard count <= maximumFields else {
@@ -145,8 +145,8 @@ final class TIFFFile {
 
     // MARK: Parts
 
-    /// Refuses strips or tiles that share long parts of the file, where each takes time for all of its bytes: JPEG is searched for a header,
-    /// and bytes whose bits have the other order are copied.
+    /// Refuses strips or tiles that share long parts of the file, where each takes time for all of its bytes: JPEG is searched for a
+    /// header, and bytes whose bits have the other order are copied.
     /// - Throws: ``ImageError/Code/corruptImage``
     func checkSharedParts() throws(ImageError) {
         guard

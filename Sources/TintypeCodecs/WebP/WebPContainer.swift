@@ -45,9 +45,10 @@ struct WebPContainer: Sendable {
     }
 
     /// Reads the chunks of a file, or of its start.
-    /// - Throws: ``ImageError/Code/truncatedImage`` if not even the size can be known, and
-    ///   ``ImageError/Code/corruptImage``.
+    /// - Throws: ``ImageError/Code/truncatedImage`` if not even the size can be known,
+    ///   ``ImageError/Code/corruptImage``, and ``ImageError/Code/limitExceeded``.
     init(_ bytes: UnsafeRawBufferPointer, limits: DecodeLimits) throws(ImageError) {
+        try WebPFrameWalk.checkCounts(bytes, limits)
         var data = WebPData(bytes: bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), size: bytes.count)
         var state = WEBP_DEMUX_PARSING_HEADER
         guard let demuxer = WebPDemuxPartial(&data, &state) else {
@@ -71,9 +72,7 @@ struct WebPContainer: Sendable {
             throw .truncated("the WebP file ends in its header")
         }
         if isAnimated {
-            let count = Int(WebPDemuxGetI(demuxer, WEBP_FF_FRAME_COUNT))
-            try limits.check(frameCount: count)
-            frames = try WebPFrameWalk.frames(bytes, count: count)
+            frames = try WebPFrameWalk.frames(bytes, count: Int(WebPDemuxGetI(demuxer, WEBP_FF_FRAME_COUNT)))
         } else if let base = bytes.baseAddress {
             readImage(demuxer, base)
         }

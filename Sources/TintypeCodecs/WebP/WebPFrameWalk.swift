@@ -12,6 +12,31 @@ enum WebPFrameWalk {
         var isComplete: Bool
     }
 
+    /// The most chunks that aren't frames.
+    private static let maximumCount = 10_000
+
+    /// Compares the numbers of chunks with the limits, before libwebp keeps 48 bytes for each, and 128 for a frame.
+    /// - Throws: ``ImageError/Code/limitExceeded``
+    /// - Complexity: O(chunks)
+    static func checkCounts(_ bytes: UnsafeRawBufferPointer, _ limits: DecodeLimits) throws(ImageError) {
+        guard bytes.count >= 12 else { return }
+        var reader = LittleEndianReader(bytes, at: 4)
+        let end = min(bytes.count, 8 + (try reader.uint32()))
+        // Behind the name of the file's type.
+        try reader.skip(4)
+        var (frameCount, others) = (0, 0)
+        while end - reader.offset >= 8 {
+            if try reader.take(4).elementsEqual("ANMF".utf8) { frameCount += 1 } else { others += 1 }
+            guard others <= maximumCount else {
+                throw ImageError(
+                    .limitExceeded, stage: .decode, reason: "the WebP file has more than \(maximumCount) chunks")
+            }
+            let size = try reader.uint32()
+            try reader.skip(to: min(reader.offset + size + size % 2, end))
+        }
+        try limits.check(frameCount: frameCount)
+    }
+
     /// Returns the frames of a file, or of its start.
     /// - Parameter count: the number of frames that libwebp counts, which have passed its checks.
     /// - Throws: ``ImageError/Code/corruptImage`` if there are fewer.

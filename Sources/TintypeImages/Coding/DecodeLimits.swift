@@ -9,7 +9,7 @@ public struct DecodeLimits: Sendable, Hashable, Codable {
     public var maximumPixels = 1 << 28
     /// The largest number of bytes for the pixels of all frames of the result, without the padding of rows. The default is 1 GiB.
     public var maximumBytes = ByteCount(1 << 30)
-    /// The largest number of frames in an animation. The default is 10,000.
+    /// The largest number of frames in an animation. The default is 10,000; above 2²⁰, the limit is 2²⁰.
     public var maximumFrames = 10_000
     /// The longest side of a frame of the source, in pixels. The tables for resizing grow with it. The default is
     /// 2²⁰.
@@ -74,14 +74,17 @@ public struct DecodeLimits: Sendable, Hashable, Codable {
         }
     }
 
-    /// Checks a number of frames against ``maximumFrames``.
+    /// The largest number of frames that are read. A frame of 10 bytes takes 200 before any is decoded.
+    package var mostFrames: Int { min(maximumFrames, 1 << 20) }
+
+    /// Checks a number of frames against ``mostFrames``.
     /// - Parameter frameCount: the number of frames.
     /// - Throws: ``ImageError/Code/limitExceeded``
     package func check(frameCount: Int) throws(ImageError) {
-        guard frameCount <= maximumFrames else {
+        guard frameCount <= mostFrames else {
             throw ImageError(
                 .limitExceeded, stage: .decode,
-                reason: "the animation has \(frameCount) frames, over the limit of \(maximumFrames)")
+                reason: "the animation has \(frameCount) frames, over the limit of \(mostFrames)")
         }
     }
 }

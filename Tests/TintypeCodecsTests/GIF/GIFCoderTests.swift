@@ -354,6 +354,17 @@ struct GIFCoderTests {
         await #expect(throws: ImageError.self) { try await image.animation?.preload() }
     }
 
+    @Test("A file without an end is compared with the limits before its pixels are looked for", .capability("3.1"))
+    func limitsBeforePixels() {
+        var gif = TestGIF(100, 100)
+        gif.frame((0, 0, 100, 100), [UInt8](repeating: 0, count: 10_000))
+        var context = ProcessingContext()
+        context.limits.maximumBytes = 100
+        expectCode(.limitExceeded) {
+            try coder.decode(Data(gif.unfinished.dropLast(4)), options: DecodeOptions(), context: context)
+        }
+    }
+
     @Test("Cancelling ends the work")
     func cancellation() throws {
         let context = ProcessingContext(isCancelled: { true })

@@ -214,6 +214,19 @@ struct PNGAnimationTests {
         }
     }
 
+    @Test("Two of equal chunks are kept for all frames, and too many chunks are over a limit", .capability("3.1"))
+    func chunkCounts() throws {
+        let data = HandmadePNG.file(
+            width: 1, height: 1, bitDepth: 8, colorType: 0,
+            chunks: Array(repeating: (type: "tRNS", contents: [0, 1]), count: 100),
+            [HandmadePNG.deflated([0, 7])])
+        #expect(try PNGChunks(data).sharedChunks.count == 2)
+        #expect(try coder.decode(data).pixels[0, 0] == [7, 7, 7, 255])
+        // The signature and the header, and empty chunks.
+        let many = data.prefix(33) + ByteBuilder.repeated(Data(HandmadePNG.chunk("abCd", [])), 1 << 18)
+        expectCode(.limitExceeded) { try PNGChunks(many) }
+    }
+
     @Test("More frames, or more bytes of frames, than the limits allow are refused")
     func limits() throws {
         var limits = DecodeLimits()

@@ -339,6 +339,18 @@ struct WebPCoderTests {
         #expect(pool.statistics.allocated == 0)
     }
 
+    @Test("More than 10,000 chunks that aren't frames are over a limit, before libwebp keeps them", .capability("3.1"))
+    func chunkCounts() throws {
+        let still = try encode(try photo(10, 10))
+        func info(_ count: Int) throws -> ImageInfo {
+            let chunks = Array(repeating: ("abcd", [UInt8]()), count: count)
+            let data = extended(still, PixelSize(width: 10, height: 10), flags: 0, chunks)
+            return try coder.info(of: data, context: ProcessingContext())
+        }
+        #expect(try info(9_000).size == PixelSize(width: 10, height: 10))
+        expectCode(.limitExceeded) { try info(10_000) }
+    }
+
     @Test("A limit of bytes costs quality, and is an error where nothing helps", .capability("COD-25", "COD-24"))
     func maximumBytes() throws {
         let image = try photo(128, 128)

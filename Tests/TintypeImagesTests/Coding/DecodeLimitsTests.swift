@@ -30,6 +30,7 @@ struct DecodeLimitsTests {
         open.maximumPixels = .max
         open.maximumFrames = .max
         #expect(code(open, 1 << 14, 1 << 14, frames: 9) == nil)
+        #expect(code(open, 10, 10, frames: 1 << 20) == nil && code(open, 10, 10, frames: 1 + 1 << 20) == .limitExceeded)
         #expect(code(open, .max, .max, frames: .max) == .limitExceeded)
     }
 }

@@ -28,7 +28,7 @@ struct HEVCTrack {
         entry = try VisualSampleEntry(box)
         guard let box = entry.first("hvcC") else { throw .corrupt("the frames of the HEIF file have no configuration") }
         configuration = try HEVCConfiguration(box)
-        samples = try SampleTable(track.sampleTable, maximumCount: limits.maximumFrames)
+        samples = try SampleTable(track.sampleTable, maximumCount: limits.mostFrames)
         if let stated = try configuration.pictures() {
             pictures = stated
         } else {
