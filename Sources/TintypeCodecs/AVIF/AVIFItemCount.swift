@@ -4,7 +4,7 @@ internal import TintypeImages
 /// The parts of a file's description. libavif 0.11 takes memory for all of them before it checks any.
 ///
 /// It goes through all items for each entry of some boxes, in a call that can't be canceled. It keeps 3 KB for a track of 8 bytes, and 16
-/// bytes for a part of an item that takes none in the file: 60 KB of those took 10 GB.
+/// bytes for a part of an item that takes none in the file: 60 KB of those took more than 6 GB.
 struct AVIFItemCount {
     /// Entries by the type of their box. Entries of some of these boxes make items.
     private var entries: [String: Int] = [:]
