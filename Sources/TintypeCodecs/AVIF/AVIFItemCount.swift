@@ -61,6 +61,12 @@ struct AVIFItemCount {
                             addBoxes(of: entry, from: VisualSampleEntry.fieldBytes)
                         }
                     }
+                    // It goes through all runs of chunks for each chunk.
+                    Self.forEach("stsc", in: table) { box throws(ImageError) in
+                        var reader = box.reader
+                        _ = try reader.fullBox()
+                        add(try reader.uint32(), of: box)
+                    }
                 }
             }
         }

@@ -52,12 +52,14 @@ struct AVIFItemCountTests {
         }
     }
 
-    @Test("More than 10,000 tracks, descriptions of samples, or properties are over a limit, too", .capability("3.1"))
+    @Test(
+        "More than 10,000 tracks, descriptions of samples, runs of chunks, or properties are over a limit, too",
+        .capability("3.1"))
     func small() {
-        func table(_ entries: Data) -> Data {
-            let table = Build.box("stbl", Build.box("stsd", Build.big(0), Build.big(1), entries))
-            return Build.box("moov", Build.box("trak", Build.box("mdia", Build.box("minf", table))))
+        func table(_ box: Data) -> Data {
+            Build.box("moov", Build.box("trak", Build.box("mdia", Build.box("minf", Build.box("stbl", box)))))
         }
+        func descriptions(_ entries: Data) -> Data { table(Build.box("stsd", Build.big(0), Build.big(1), entries)) }
         func properties(_ boxes: Data) -> Data {
             Build.box("meta", Build.big(0), Build.box("iprp", Build.box("ipco", boxes)))
         }
@@ -65,7 +67,8 @@ struct AVIFItemCountTests {
             let boxes = Build.repeated(Build.box("free"), count)
             let tracks = Build.box("moov", Build.repeated(Build.box("trak"), count))
             let entry = Build.box("av01", Data(count: 78), boxes)
-            for file in [properties(boxes), tracks, table(boxes), table(entry)] {
+            let runs = table(Build.box("stsc", Build.big(0), Build.big(count)))
+            for file in [properties(boxes), tracks, descriptions(boxes), descriptions(entry), runs] {
                 let code = refusal(file)
                 #expect(code != nil && (code == .limitExceeded) == isOver, "\(count)")
             }
