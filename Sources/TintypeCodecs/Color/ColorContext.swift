@@ -1,4 +1,5 @@
 internal import CLCMS2
+internal import FoundationEssentials
 internal import Glibc
 
 /// A context of LittleCMS that writes no messages, and takes no block of memory above a limit.
@@ -28,4 +29,23 @@ struct ColorContext: ~Copyable {
     }
 
     deinit { cmsDeleteContext(handle) }
+}
+
+extension Data {
+    /// A profile whose optional chains of processing elements (`D2B0` to `D2B3`; ICC.1, section 9.2) are named otherwise, so that
+    /// LittleCMS uses the tables or the matrix that each profile has besides, as browsers do.
+    ///
+    /// Eight bytes name an element, and thousands of names are compressed to a few hundred bytes. LittleCMS takes each color of its tables
+    /// through all of them, for minutes, in a call that can't be canceled.
+    var withoutProcessingElements: Data {
+        let places = withUnsafeBytes { bytes in
+            // Behind the header are the number of tags, of which LittleCMS reads up to 100, and for each its name, place, and length.
+            (0..<Swift.min(bytes.bigEndian32(at: 128) ?? 0, 100)).map { 132 + 12 * $0 }.filter { place in
+                bytes.bigEndian32(at: place).map { (0x4432_4230...0x4432_4233).contains($0) } ?? false
+            }
+        }
+        var profile = self
+        for place in places { profile[profile.startIndex + place] = UInt8(ascii: "d") }
+        return profile
+    }
 }

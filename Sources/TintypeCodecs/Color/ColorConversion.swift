@@ -185,7 +185,7 @@ final class ColorConversion: @unchecked Sendable {
     }
 
     private static func open(_ data: Data, _ context: cmsContext?) -> cmsHPROFILE? {
-        data.withUnsafeBytes { bytes in
+        data.withoutProcessingElements.withUnsafeBytes { bytes in
             UInt32(exactly: bytes.count).flatMap { cmsOpenProfileFromMemTHR(context, bytes.baseAddress, $0) }
         }
     }

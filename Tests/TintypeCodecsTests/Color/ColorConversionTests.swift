@@ -288,6 +288,22 @@ struct ColorConversionTests {
         #expect(colors[0] == colors[1])
     }
 
+    @Test("The processing elements of a profile, which may be thousands, aren't used", .capability("3.1"))
+    func processingElements() throws {
+        let wide = try ProfileSamples.wide()
+        let dark = try ProfileSamples.withProcessingElements(300)
+        #expect(dark.ranges(of: Data("D2B1".utf8)).count == 1 && dark.withoutProcessingElements != dark)
+        #expect(wide.withoutProcessingElements == wide)
+        for count in [0, 100, 131, 140] { #expect(dark.prefix(count).withoutProcessingElements.count == count) }
+        let colors = try [wide, dark].map { profile in
+            var pixel: SIMD4<UInt8> = [180, 100, 100, 255]
+            let conversion = try #require(ColorConversion(profile: profile, source: .rgb))
+            withUnsafeMutableBytes(of: &pixel) { if let base = $0.baseAddress { conversion.convert(base, count: 1) } }
+            return pixel
+        }
+        #expect(colors[0] == colors[1])
+    }
+
     @Test("Damaged profiles never crash, and a conversion that one gives leaves alpha and the number of pixels")
     func damage() throws {
         var generator = SeededRandom(seed: 2)

@@ -30,6 +30,20 @@ enum ProfileSamples {
         return try bytes(profile)
     }
 
+    /// The space of ``wide()`` with matrices that leave no light, which take precedence in LittleCMS.
+    static func withProcessingElements(_ count: Int) throws -> Data {
+        let wide = try wide()
+        let profile = try #require(wide.withUnsafeBytes { cmsOpenProfileFromMem($0.baseAddress, UInt32($0.count)) })
+        let elements = try #require(cmsPipelineAlloc(nil, 3, 3))
+        defer { cmsPipelineFree(elements) }
+        for _ in 0..<count {
+            let dark = [Double](repeating: 0, count: 9)
+            try #require(cmsPipelineInsertStage(elements, cmsAT_END, cmsStageAllocMatrix(nil, 3, 3, dark, nil)) != 0)
+        }
+        try #require(cmsWriteTag(profile, cmsSigDToB1Tag, UnsafeRawPointer(elements)) != 0)
+        return try bytes(profile)
+    }
+
     /// Gray with a gamma of 1: light itself.
     static func linearGray() throws -> Data {
         let curve = try #require(cmsBuildGamma(nil, 1))
