@@ -5,6 +5,7 @@ import TintypeTesting
 
 @testable import Tintype
 @testable import TintypeImages
+@testable import TintypeLoading
 
 /// Sends the bytes of one source when the test says so.
 private final class PortionedLoader: ImageLoading {
@@ -112,8 +113,7 @@ struct ArrivingAnimationTests {
         #expect(image.animation === arriving && image.frames == whole)
     }
 
-    @Test("A GIF of 200 frames takes the memory of its bytes and two pictures", .capability("CTX-22", "3.5"))
-    func memory() async throws {
+    private static func longGIF() throws -> Data {
         let frames = try (0..<200).map { index in
             var pixels = try MutablePixelBuffer(size: PixelSize(width: 64, height: 64))
             pixels.withUnsafeMutableBytes { bytes in
@@ -121,7 +121,30 @@ struct ArrivingAnimationTests {
             }
             return ImageFrame(pixels: pixels.freeze(), duration: .milliseconds(40))
         }
-        let data = try #require(Image(frames: frames)).with { $0.hasAlpha = false }.encoded(as: .gif)
+        return try #require(Image(frames: frames)).with { $0.hasAlpha = false }.encoded(as: .gif)
+    }
+
+    @Test(
+        "Frames of a long file are looked for when a 64th of its bytes has come, and at its end", .capability("COD-04"))
+    func attempts() throws {
+        let data = try Self.longGIF()
+        var animation = ArrivingAnimation(
+            EntryCoder(coders: ImageCoders.default), options: DecodeOptions(), context: ProcessingContext())
+        var counts: Set<Int> = []
+        for count in 1..<data.count {
+            _ = animation.extend(data.prefix(count))
+            if let image = animation.image { counts.insert(image.frameCount) }
+        }
+        // Of the first frames each is seen, of the last every third.
+        let last = try #require(counts.max())
+        #expect(counts.isSuperset(of: 4...30) && counts.count < 160 && last >= 195)
+        _ = animation.extend(data, isEnd: true)
+        #expect(animation.image?.frameCount == 200)
+    }
+
+    @Test("A GIF of 200 frames takes the memory of its bytes and two pictures", .capability("CTX-22", "3.5"))
+    func memory() async throws {
+        let data = try Self.longGIF()
         let (loader, pool) = (PortionedLoader(data), PixelBufferPool(limit: .megabytes(64)))
         loader.allowed.update { $0 = data.count }
         var configuration = ImageManager.Configuration()

@@ -13,8 +13,11 @@ struct AVIFItemCount {
     /// The bytes that are put together, of items in several parts.
     private var copiedBytes = 0
 
-    /// Real files have up to a few hundred, for the tiles of a grid and of its transparency.
-    static let maximum = 10_000
+    /// Real files have up to a few hundred, for the tiles of a grid and of its transparency. libavif has a decoder for each tile at once,
+    /// which takes 400 KB: 9,900 tiles took 4 GB.
+    static let maximumItems = 1_000
+    /// Of anything else: references, tracks, runs of chunks, descriptions of samples, and properties.
+    private static let maximum = 10_000
     /// A grid of that many tiles refers to several properties for each.
     private static let maximumDetails = ItemPlaces.maximumEntries
 
@@ -36,8 +39,9 @@ struct AVIFItemCount {
             default: break
             }
         }
+        let items = ["iinf", "iloc", "ipma"].compactMap { count.entries[$0] }.max() ?? 0
         let most = count.entries.values.max() ?? 0
-        guard most <= maximum, count.details <= maximumDetails else {
+        guard items <= maximumItems, most <= maximum, count.details <= maximumDetails else {
             throw ImageError(
                 .limitExceeded, stage: .decode,
                 reason: "the AVIF file describes \(max(most, count.details)) items, or parts of them, over the limit")
@@ -103,7 +107,7 @@ struct AVIFItemCount {
         // Number, method, file, and base offset of an item; index and offset of a part.
         let itemBytes = (version < 2 ? 2 : 4) + (version == 0 ? 2 : 4) + (sizes >> 4 & 15)
         let partBytes = (version == 0 ? 0 : sizes & 15) + (sizes >> 12)
-        for _ in 0..<min(count, Self.maximum) {
+        for _ in 0..<min(count, Self.maximumItems) {
             try reader.skip(itemBytes)
             let parts = try reader.uint16()
             details += parts
@@ -124,7 +128,7 @@ struct AVIFItemCount {
         let (version, flags) = try reader.fullBox()
         let count = try reader.uint32()
         add(count, of: box)
-        for _ in 0..<min(count, Self.maximum) {
+        for _ in 0..<min(count, Self.maximumItems) {
             try reader.skip(version == 0 ? 2 : 4)
             let properties = try reader.uint8()
             details += properties

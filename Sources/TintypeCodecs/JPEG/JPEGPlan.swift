@@ -69,8 +69,8 @@ struct JPEGPlan {
     }
 
     /// Each scan of a hostile file costs a pass over all its blocks: the larger the image, the fewer are allowed. Encoders
-    /// write about ten.
-    static func maximumScans(_ size: PixelSize) -> Int { max(32, min(500, (1 << 33) / max(1, size.pixelCount))) }
+    /// write about ten, and libjpeg 18 for inks.
+    static func maximumScans(_ size: PixelSize) -> Int { max(20, min(500, (1 << 32) / max(1, size.pixelCount))) }
 
     func makeSink() throws(ImageError) -> RowSink {
         try RowSink(

@@ -57,6 +57,8 @@ final class JPEGReader {
         while true {
             let status = tintype_jpeg_consume(handle, 64, Int32(maximum))
             try check(status)
+            // No row will be shown. A refinement of what isn't there costs most of all scans, and each warns of 63 coefficients.
+            if warningCount > JPEGPlan.maximumWarnings { throw corruption }
             if status != TINTYPE_JPEG_MORE { return status == TINTYPE_JPEG_OK }
             try context.checkCancellation()
         }

@@ -11,7 +11,10 @@ enum PNGRawProfile {
 
     /// Returns the block.
     /// - Returns: `nil` if the length is over the limit of blocks, or isn't the number of bytes that the digits give.
-    static func block(_ text: Data) -> Data? {
+    static func block(_ text: Data) -> Data? { text.withUnsafeBytes { block($0) } }
+
+    /// - Parameter text: as a buffer, of which a byte takes a nanosecond; of `Data` it takes 50, and there are up to 10 MB.
+    private static func block(_ text: UnsafeRawBufferPointer) -> Data? {
         let lines = text.drop(while: isBlank)
         let name = lines.prefix { !isBlank($0) }
         let number = lines[name.endIndex...].drop(while: isBlank)
@@ -21,13 +24,14 @@ enum PNGRawProfile {
         guard length > 0, length <= ImageMetadata.maximumBlockBytes else { return nil }
         let hexadecimal = number[digits.endIndex...]
         guard let separator = hexadecimal.first, isBlank(separator), hexadecimal.count >= length * 2 else { return nil }
-        var block = Data(capacity: length)
+        var block: [UInt8] = []
+        block.reserveCapacity(length)
         var high: UInt8?
         for digit in hexadecimal where !isBlank(digit) {
             guard let value = digit.hexDigitValue, block.count < length else { return nil }
             if let first = high.take() { block.append(first << 4 | value) } else { high = value }
         }
-        return block.count == length && high == nil ? block : nil
+        return block.count == length && high == nil ? Data(block) : nil
     }
 
     private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }

@@ -16,6 +16,7 @@ struct TIFFDecoder {
         let output = info.outputSize(options, format: format)
         try info.check(context.limits, output: output, keptFrames: 1, format: format)
         try file.checkSharedParts()
+        try checkUnpackedBytes(layout)
         let reservation = try context.reserve(
             output: output, format: format, isCopied: info.orientation != .up,
             source: PixelSize(width: info.size.width, height: 1), bitmaps: 4, working: try blocks(layout))
@@ -34,6 +35,29 @@ struct TIFFDecoder {
         properties.isPartial = isPartial
         if isPartial { properties.hasAlpha = true }
         return Image(pixels: try sink.finish(), properties: properties)
+    }
+
+    /// Refuses a page that unpacks to many times the bytes of its pixels. Further samples, and what tiles have beyond the page, take as
+    /// long as pixels, and all strips or tiles may be the same few bytes of the file.
+    private func checkUnpackedBytes(_ layout: TIFFLayout?) throws(ImageError) {
+        let (handle, size) = (file.handle, file.info.size)
+        var (parts, bytes) = (size.height, Int(TIFFScanlineSize(handle)))
+        if TIFFIsTiled(handle) != 0 {
+            let width = max(1, Int(TIFFFile.long(handle, TIFFTAG_TILEWIDTH)))
+            parts = ((size.width + width - 1) / width) * ((size.height + file.rowsPerBand - 1) / file.rowsPerBand)
+            bytes = Int(TIFFTileSize(handle))
+        }
+        let (plane, isTooLarge) = max(0, bytes).multipliedReportingOverflow(by: parts)
+        let (unpacked, overflow) = plane.multipliedReportingOverflow(by: layout?.planes.count ?? 1)
+        // Four samples of 16 bits; small limits are for the picture.
+        let most = max(256 << 20, 8 * min(context.limits.maximumPixels, 1 << 48))
+        guard !isTooLarge, !overflow, unpacked <= most else {
+            throw ImageError(
+                .limitExceeded, stage: .decode,
+                reason:
+                    "the samples of the TIFF file take \(ByteCount(unpacked)), over the limit of \(ByteCount(most)), "
+                    + "which is eight bytes for each of the allowed pixels")
+        }
     }
 
     /// The bytes of the blocks of memory that reading takes.

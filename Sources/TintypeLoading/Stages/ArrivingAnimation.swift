@@ -7,7 +7,7 @@ struct ArrivingAnimation {
     private let context: ProcessingContext
     /// The animation, once two of its frames are there. It grows from then on.
     private(set) var image: AnimatedImage?
-    /// The byte count at which to look for a second frame; `nil` if the bytes can't become an animation.
+    /// The byte count at which to look for a second frame, or for further frames; `nil` if the bytes can't become an animation.
     private var nextAttempt: Int? = 1
 
     /// - Parameter context: the context for decoding the first frame.
@@ -16,16 +16,16 @@ struct ArrivingAnimation {
         if options.firstFrameOnly { nextAttempt = nil }
     }
 
-    /// Takes all bytes that have arrived so far.
+    /// Takes all bytes that have arrived so far. Unless they are the last, a few more bytes than before are left for the next call.
     /// - Returns: true if there is an animation now, and was none before.
-    mutating func extend(_ data: Data) -> Bool {
+    mutating func extend(_ data: Data, isEnd: Bool = false) -> Bool {
+        guard isEnd || data.count >= nextAttempt ?? .max else { return false }
+        // Each attempt reads all bytes. With so many more each time, all together take some times as long as the last, however many come.
+        nextAttempt = data.count + max(1, data.count / (image == nil ? 8 : 64))
         if let image {
             image.extend(data, context: context)
             return false
         }
-        guard let least = nextAttempt, data.count >= least else { return false }
-        // With an eighth more each time, all attempts together read a few times the bytes of a large still image.
-        nextAttempt = data.count + max(1, data.count / 8)
         do throws(ImageError) {
             image = try AnimatedImage(arriving: data, options: options, coder, context: context)
         } catch {

@@ -97,7 +97,7 @@ final class ProgressiveDecoding: Sendable {
                         return state.animation.image
                     }
                     let hasArrived = state.data?.isAll(of: data) == true
-                    if hasArrived { _ = state.animation.extend(data) }
+                    if hasArrived { _ = state.animation.extend(data, isEnd: true) }
                     state.animation.end(.failure(.endsTooEarly))
                     return hasArrived ? state.animation.image : nil
                 }

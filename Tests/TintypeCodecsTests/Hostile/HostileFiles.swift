@@ -83,6 +83,11 @@ extension HostileFile {
         } twin: {
             HostileRasters.tiff(side: 200, samples: 100, rowsPerStrip: 8)
         },
+        HostileFile("tiff-shared", "tiff") {
+            HostileRasters.tiff(side: 3_000 * $0, samples: 100, rowsPerStrip: 8)
+        } twin: {
+            HostileRasters.tiff(side: 200, samples: 20, rowsPerStrip: 8)
+        },
     ]
 
     static let drawings: [HostileFile] = [

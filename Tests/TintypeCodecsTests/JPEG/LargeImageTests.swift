@@ -18,6 +18,40 @@ struct LargeImageTests {
         return data[..<(scan.lowerBound + 10)] + Data(count: (blocks * 5 + 7) / 8) + [0xFF, 0xD9]
     }
 
+    /// A progressive JPEG of any size, whose scans behind the first, of all frequencies, have no data.
+    /// - Parameter precision: The bits before and after each scan, in four bits each.
+    private func progressive(_ side: Int, scans: Int, precision: UInt8) throws -> Data {
+        var data = try gray(side)
+        let frame = try #require(data.firstRange(of: [0xFF, 0xC0]))
+        data[frame.lowerBound + 1] = 0xC2
+        let scan = try #require(data.firstRange(of: [0xFF, 0xDA]))
+        var header = data[scan.lowerBound..<scan.lowerBound + 10]
+        header.replaceSubrange(header.endIndex - 3..<header.endIndex, with: [1, 63, precision])
+        data.replaceSubrange(scan.lowerBound + 7..<scan.lowerBound + 10, with: [0, 0, 0])
+        return data.dropLast(2) + (0..<scans).reduce(into: Data()) { file, _ in file += header } + [0xFF, 0xD9]
+    }
+
+    @Test("More scans than a picture of its size may have are over a limit", .capability("3.1"))
+    func scans() throws {
+        let data = try progressive(4_096, scans: 300, precision: 0)
+        expectCode(.limitExceeded) { try JPEGCoder().decode(data) }
+        #expect(JPEGPlan.maximumScans(PixelSize(width: 16_384, height: 16_384)) == 20)
+        #expect(JPEGPlan.maximumScans(PixelSize(width: 100, height: 100)) == 500)
+    }
+
+    @Test("Scans that refine what isn't there end a decode after the first of them", .capability("3.1"))
+    func refinements() throws {
+        let data = try progressive(512, scans: 400, precision: 0x10)
+        let checks = Lock(0)
+        let context = ProcessingContext {
+            checks.withLock { $0 += 1 }
+            return false
+        }
+        expectCode(.corruptImage) { try JPEGCoder().decode(data, options: DecodeOptions(), context: context) }
+        // There is a check for each scan at least.
+        #expect(checks.withLock { $0 } < 60)
+    }
+
     @Test(
         "A thumbnail of 10,000×10,000 pixels takes a small part of a budget of 64 MB, on every way",
         .capability("3.1", "COD-35"))

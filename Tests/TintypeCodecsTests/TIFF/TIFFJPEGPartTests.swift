@@ -41,6 +41,19 @@ struct TIFFJPEGPartTests {
         #expect(error?.code == .corruptImage && error?.reason.contains("share") == true, "\(error as Any)")
     }
 
+    @Test("Progressive strips, each of whose scans costs a pass that can't be canceled, are refused in a large page")
+    func progressiveStrips() throws {
+        var strip = HandmadeJPEG(width: 16, height: 16, values: [90]).data
+        let frame = try #require(strip.firstRange(of: [0xFF, 0xC0]))
+        strip[frame.lowerBound + 1] = 0xC2
+        var tiff = HandmadeTIFF(8_192, 4_096)
+        tiff.compression = 7
+        tiff.rowsPerStrip = 4_096
+        let data = tiff.data(parts: [[UInt8](strip)], samples: 1)
+        let error = #expect(throws: ImageError.self) { try TIFFCoder().decode(data) }
+        #expect(error?.code == .limitExceeded && error?.reason.contains("progressive") == true, "\(error as Any)")
+    }
+
     @Test("A strip of the page's size is decoded")
     func wholeStrips() throws {
         for (photometric, count) in [(5, 4), (1, 1)] {

@@ -45,4 +45,24 @@ extension WebPCoderTests {
         let image = try coder.decode(partlyDamaged) { $0.allowsPartialImage = true }
         #expect(image.frames.map { $0.pixels[3, 3] } == [green, green])
     }
+
+    @Test(
+        "A lossless header of megabytes is read again after twice the bytes, not after each eighth", .capability("3.1"))
+    func longHeader() throws {
+        // 4,096 × 2,048 pixels with a predictor for each block of four, given in codes of 32 bits, of which the last are missing.
+        let start: [UInt8] = [
+            0x2F, 0xFF, 0xCF, 0xFF, 0x01, 0x01, 0x08, 0x00, 0x00, 0x00, 0x20, 0xE7, 0x0F, 0x01, 0x00, 0x00, 0x00, 0xE4,
+            0xFC, 0x21, 0x00, 0x00, 0x00, 0x80, 0x9C, 0x3F, 0x04, 0x00, 0x00, 0x00, 0x90, 0xF3, 0x0F,
+        ]
+        let picture = ByteBuilder.riff("VP8L", Data(start) + Data(count: (2 << 20) - start.count))
+        let data = ByteBuilder.riff("RIFF", Data("WEBP".utf8) + picture)
+        let checks = Lock(0)
+        let context = ProcessingContext {
+            checks.withLock { $0 += 1 }
+            return false
+        }
+        expectCode(.corruptImage) { try WebPCoder().decode(data, options: DecodeOptions(), context: context) }
+        // Of 256 KB, 512 KB, 1 MB and 2 MB, and two before.
+        #expect((4...7).contains(checks.withLock { $0 }))
+    }
 }
