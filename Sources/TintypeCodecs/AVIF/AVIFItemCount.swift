@@ -8,8 +8,8 @@ internal import TintypeImages
 struct AVIFItemCount {
     /// Entries by the type of their box. Entries of some of these boxes make items.
     private var entries: [String: Int] = [:]
-    /// The properties that items refer to, and the parts of items, which take little memory.
-    private var details = 0
+    /// The parts of items.
+    private var parts = 0
     /// The bytes that are put together, of items in several parts.
     private var copiedBytes = 0
 
@@ -18,8 +18,7 @@ struct AVIFItemCount {
     static let maximumItems = 1_000
     /// Of anything else: references, tracks, runs of chunks, descriptions of samples, and properties.
     private static let maximum = 10_000
-    /// A grid of that many tiles refers to several properties for each.
-    private static let maximumDetails = ItemPlaces.maximumEntries
+    private static let maximumParts = ItemPlaces.maximumEntries
 
     /// - Parameter length: The length of the file, also if the end of it is missing.
     /// - Throws: ``ImageError/Code/limitExceeded``, and ``ImageError/Code/corruptImage`` if items share their bytes.
@@ -41,10 +40,10 @@ struct AVIFItemCount {
         }
         let items = ["iinf", "iloc", "ipma"].compactMap { count.entries[$0] }.max() ?? 0
         let most = count.entries.values.max() ?? 0
-        guard items <= maximumItems, most <= maximum, count.details <= maximumDetails else {
+        guard items <= maximumItems, most <= maximum, count.parts <= maximumParts else {
             throw ImageError(
                 .limitExceeded, stage: .decode,
-                reason: "the AVIF file describes \(max(most, count.details)) items, or parts of them, over the limit")
+                reason: "the AVIF file describes \(max(most, count.parts)) items, or parts of them, over the limit")
         }
         // No honest file's are longer than itself.
         guard count.copiedBytes <= length else {
@@ -84,7 +83,11 @@ struct AVIFItemCount {
         Self.forEach("iloc", in: meta, from: 4) { box throws(ImageError) in try add(places: box) }
         Self.forEach("iprp", in: meta, from: 4) { properties in
             Self.forEach("ipco", in: properties) { addBoxes(of: $0) }
-            Self.forEach("ipma", in: properties) { box throws(ImageError) in try add(associations: box) }
+            Self.forEach("ipma", in: properties) { box throws(ImageError) in
+                var reader = box.reader
+                _ = try reader.fullBox()
+                add(try reader.uint32(), of: box)
+            }
         }
         Self.forEach("iref", in: meta, from: 4) { references throws(ImageError) in
             var reader = references.reader
@@ -109,30 +112,16 @@ struct AVIFItemCount {
         let partBytes = (version == 0 ? 0 : sizes & 15) + (sizes >> 12)
         for _ in 0..<min(count, Self.maximumItems) {
             try reader.skip(itemBytes)
-            let parts = try reader.uint16()
-            details += parts
-            guard details <= Self.maximumDetails else { return }
-            for _ in 0..<parts {
+            let partCount = try reader.uint16()
+            parts += partCount
+            guard parts <= Self.maximumParts else { return }
+            for _ in 0..<partCount {
                 try reader.skip(partBytes)
                 let length = try reader.take(sizes >> 8 & 15).reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
-                guard parts > 1 else { continue }
+                guard partCount > 1 else { continue }
                 let (sum, overflow) = copiedBytes.addingReportingOverflow(Int(clamping: length))
                 copiedBytes = overflow ? .max : sum
             }
-        }
-    }
-
-    /// Reads the numbers of the properties of items (ISO/IEC 23008-12, section 9.3).
-    private mutating func add(associations box: MediaBox) throws(ImageError) {
-        var reader = box.reader
-        let (version, flags) = try reader.fullBox()
-        let count = try reader.uint32()
-        add(count, of: box)
-        for _ in 0..<min(count, Self.maximumItems) {
-            try reader.skip(version == 0 ? 2 : 4)
-            let properties = try reader.uint8()
-            details += properties
-            try reader.skip(properties * (flags & 1 == 0 ? 1 : 2))
         }
     }
 
