@@ -43,7 +43,9 @@ struct AVIFItemCount {
         guard items <= maximumItems, most <= maximum, count.parts <= maximumParts else {
             throw ImageError(
                 .limitExceeded, stage: .decode,
-                reason: "the AVIF file describes \(max(most, count.parts)) items, or parts of them, over the limit")
+                reason:
+                    "the AVIF file describes \(items) items, or \(max(most, count.parts)) parts of them, over the limit"
+            )
         }
         // No honest file's are longer than itself.
         guard count.copiedBytes <= length else {

@@ -36,7 +36,7 @@ final class GIFFrameDecoder: SeekableFrames {
     }
 
     /// Returns true if the bytes end within the last frame, but behind its last pixel, as in files that lack their end. Browsers show
-    /// such a frame like any other. One that is larger than the canvas isn't looked at. It takes a part of the memory of the setup.
+    /// such a frame like any other. One that is larger than the canvas isn't looked at. The indices fit into the memory that the setup has checked.
     private static func hasAllPixels(
         _ blocks: GIFBlocks, _ data: Data, _ context: ProcessingContext
     ) throws(ImageError) -> Bool {

@@ -96,10 +96,10 @@ final class JXLReader {
                 if basic.have_animation == 0 { break loop }
             case JXL_DEC_FRAME:
                 durations.append(frameDuration)
-                guard durations.count <= limits.maximumFrames else {
+                guard durations.count <= limits.mostFrames else {
                     throw ImageError(
                         .limitExceeded, stage: .decode,
-                        reason: "the animation has more frames than the limit of \(limits.maximumFrames)")
+                        reason: "the animation has more frames than the limit of \(limits.mostFrames)")
                 }
             case JXL_DEC_SUCCESS:
                 // The header of the last frame is there.

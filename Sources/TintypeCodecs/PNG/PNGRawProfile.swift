@@ -13,7 +13,7 @@ enum PNGRawProfile {
     /// - Returns: `nil` if the length is over the limit of blocks, or isn't the number of bytes that the digits give.
     static func block(_ text: Data) -> Data? { text.withUnsafeBytes { block($0) } }
 
-    /// - Parameter text: as a buffer, of which a byte takes a nanosecond; of `Data` it takes 50, and there are up to 10 MB.
+    /// - Parameter text: the text. A byte of a buffer takes a nanosecond, a byte of `Data` 50, and there are up to 10 MB.
     private static func block(_ text: UnsafeRawBufferPointer) -> Data? {
         let lines = text.drop(while: isBlank)
         let name = lines.prefix { !isBlank($0) }

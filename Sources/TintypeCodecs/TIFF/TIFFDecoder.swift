@@ -108,7 +108,7 @@ struct TIFFDecoder {
         var largest = 0.0
         let height = file.info.size.height
         for top in stride(from: 0, to: height, by: bands.rows) {
-            if top % file.rowsPerBand == 0 { try context.checkCancellation() }
+            if top % file.rowsPerBand == 0 || top & 127 == 0 { try context.checkCancellation() }
             let count = min(bands.rows, height - top)
             guard bands.read(top: top, count: count) else { break }
             for y in 0..<count { largest = max(largest, bands.samples(sample, y)?.maximum(layout.sample) ?? 0) }

@@ -26,12 +26,20 @@ enum WebPFrameWalk {
         try reader.skip(4)
         var (frameCount, others) = (0, 0)
         while end - reader.offset >= 8 {
-            if try reader.take(4).elementsEqual("ANMF".utf8) { frameCount += 1 } else { others += 1 }
+            let type = try reader.take(4)
+            let size = try reader.uint32()
+            if type.elementsEqual("ANMF".utf8) {
+                frameCount += 1
+                // libwebp takes the chunks behind the pixels of a frame for chunks of the file.
+                try reader.skip(min(16, end - reader.offset))
+                continue
+            }
+            let isPicture = ["VP8 ", "VP8L", "ALPH"].contains { type.elementsEqual($0.utf8) }
+            if !isPicture { others += 1 }
             guard others <= maximumCount else {
                 throw ImageError(
                     .limitExceeded, stage: .decode, reason: "the WebP file has more than \(maximumCount) chunks")
             }
-            let size = try reader.uint32()
             try reader.skip(to: min(reader.offset + size + size % 2, end))
         }
         try limits.check(frameCount: frameCount)

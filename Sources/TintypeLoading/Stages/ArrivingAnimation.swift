@@ -16,12 +16,12 @@ struct ArrivingAnimation {
         if options.firstFrameOnly { nextAttempt = nil }
     }
 
-    /// Takes all bytes that have arrived so far. Unless they are the last, a few more bytes than before are left for the next call.
+    /// Takes all bytes that have arrived so far. Unless they are the last, a few more than before are left for the next call.
     /// - Returns: true if there is an animation now, and was none before.
     mutating func extend(_ data: Data, isEnd: Bool = false) -> Bool {
         guard isEnd || data.count >= nextAttempt ?? .max else { return false }
         // Each attempt reads all bytes. With so many more each time, all together take some times as long as the last, however many come.
-        nextAttempt = data.count + max(1, data.count / (image == nil ? 8 : 64))
+        defer { if nextAttempt != nil { nextAttempt = data.count + max(1, data.count / (image == nil ? 8 : 64)) } }
         if let image {
             image.extend(data, context: context)
             return false

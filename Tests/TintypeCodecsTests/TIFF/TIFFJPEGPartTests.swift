@@ -46,12 +46,17 @@ struct TIFFJPEGPartTests {
         var strip = HandmadeJPEG(width: 16, height: 16, values: [90]).data
         let frame = try #require(strip.firstRange(of: [0xFF, 0xC0]))
         strip[frame.lowerBound + 1] = 0xC2
-        var tiff = HandmadeTIFF(8_192, 4_096)
-        tiff.compression = 7
-        tiff.rowsPerStrip = 4_096
-        let data = tiff.data(parts: [[UInt8](strip)], samples: 1)
-        let error = #expect(throws: ImageError.self) { try TIFFCoder().decode(data) }
-        #expect(error?.code == .limitExceeded && error?.reason.contains("progressive") == true, "\(error as Any)")
+        var tall = strip
+        // The height and the width, which may be larger than the page's.
+        tall.replaceSubrange(frame.upperBound + 3..<frame.upperBound + 7, with: [0x10, 0, 0x20, 0])
+        for (strip, width, height) in [(strip, 8_192, 4_096), (tall, 16, 16)] {
+            var tiff = HandmadeTIFF(width, height)
+            tiff.compression = 7
+            tiff.rowsPerStrip = height
+            let data = tiff.data(parts: [[UInt8](strip)], samples: 1)
+            let error = #expect(throws: ImageError.self) { try TIFFCoder().decode(data) }
+            #expect(error?.code == .limitExceeded && error?.reason.contains("progressive") == true, "\(error as Any)")
+        }
     }
 
     @Test("A strip of the page's size is decoded")

@@ -349,6 +349,14 @@ struct WebPCoderTests {
         }
         #expect(try info(9_000).size == PixelSize(width: 10, height: 10))
         expectCode(.limitExceeded) { try info(10_000) }
+
+        // Chunks behind the picture of a frame, which libwebp takes for chunks of the file.
+        var data = try animated(PixelSize(width: 10, height: 10), [(try photo(10, 10), 0, 0, false)])
+        let frame = try #require(data.firstRange(of: Array("ANMF".utf8))).upperBound
+        data += (0...10_000).flatMap { _ in chunk("abcd", []) }
+        data.replaceSubrange(frame..<frame + 4, with: little(data.count - frame - 4, 4))
+        data.replaceSubrange(4..<8, with: little(data.count - 8, 4))
+        expectCode(.limitExceeded) { try coder.info(of: data, context: ProcessingContext()) }
     }
 
     @Test("A limit of bytes costs quality, and is an error where nothing helps", .capability("COD-25", "COD-24"))
