@@ -6,6 +6,11 @@ internal import TintypeImages
 /// It goes through all items for each entry of some boxes, in a call that can't be canceled. It keeps 3 KB for a track of 8 bytes, and 16
 /// bytes for a part of an item that takes none in the file: 60 KB of those took more than 6 GB.
 struct AVIFItemCount {
+    private let file: UnsafeRawBufferPointer
+    /// The bytes of each item, as far as they are there, in one part or several.
+    private(set) var items: [[UnsafeRawBufferPointer]] = []
+    /// The tables of samples of AV1.
+    private(set) var sampleTables: [MediaBox] = []
     /// Entries by the type of their box. Entries of some of these boxes make items.
     private var entries: [String: Int] = [:]
     /// The parts of items.
@@ -20,35 +25,36 @@ struct AVIFItemCount {
     private static let maximum = 10_000
     private static let maximumParts = ItemPlaces.maximumEntries
 
+    /// Counts the parts of a file's description. The result is valid as long as the bytes of the file.
     /// - Parameter length: The length of the file, also if the end of it is missing.
     /// - Throws: ``ImageError/Code/limitExceeded``, and ``ImageError/Code/corruptImage`` if items share their bytes.
-    static func check(_ file: UnsafeRawBufferPointer, _ boxes: TopLevelBoxes, length: Int) throws(ImageError) {
+    init(_ file: UnsafeRawBufferPointer, _ boxes: TopLevelBoxes, length: Int) throws(ImageError) {
         // Boxes behind these aren't looked at.
         guard boxes.boxes.count < TopLevelBoxes.maximumCount else {
             throw ImageError(
                 .limitExceeded, stage: .decode,
                 reason: "the AVIF file has more than \(TopLevelBoxes.maximumCount) boxes")
         }
-        var count = AVIFItemCount()
+        self.file = file
         for box in boxes.boxes where box.isComplete {
             let contents = MediaBox(type: box.type, contents: UnsafeRawBufferPointer(rebasing: file[box.payload]))
             switch box.type {
-            case "meta": count.add(descriptions: contents)
-            case "moov": Self.forEach("trak", in: contents) { count.add(track: $0) }
+            case "meta": add(descriptions: contents)
+            case "moov": Self.forEach("trak", in: contents) { add(track: $0) }
             default: break
             }
         }
-        let items = ["iinf", "iloc", "ipma"].compactMap { count.entries[$0] }.max() ?? 0
-        let most = count.entries.values.max() ?? 0
-        guard items <= maximumItems, most <= maximum, count.parts <= maximumParts else {
+        let items = ["iinf", "iloc", "ipma"].compactMap { entries[$0] }.max() ?? 0
+        let most = entries.values.max() ?? 0
+        guard items <= Self.maximumItems, most <= Self.maximum, parts <= Self.maximumParts else {
             throw ImageError(
                 .limitExceeded, stage: .decode,
                 reason:
-                    "the AVIF file describes \(items) items, or \(max(most, count.parts)) parts of them, over the limit"
+                    "the AVIF file describes \(items) items, or \(max(most, parts)) parts of them, over the limit"
             )
         }
         // No honest file's are longer than itself.
-        guard count.copiedBytes <= length else {
+        guard copiedBytes <= length else {
             throw .corrupt("the items of the AVIF file share their bytes too often")
         }
     }
@@ -60,12 +66,15 @@ struct AVIFItemCount {
         Self.forEach("mdia", in: track) { media in
             Self.forEach("minf", in: media) { information in
                 Self.forEach("stbl", in: information) { table in
+                    var hasAV1 = false
                     Self.forEach("stsd", in: table) { descriptions in
                         Self.forEach(nil, in: descriptions, from: 8) { entry in
                             add(1, of: descriptions)
                             addBoxes(of: entry, from: VisualSampleEntry.fieldBytes)
+                            if entry.type == "av01" { hasAV1 = true }
                         }
                     }
+                    if hasAV1 { sampleTables.append(table) }
                     // It goes through all runs of chunks for each chunk.
                     Self.forEach("stsc", in: table) { box throws(ImageError) in
                         var reader = box.reader
@@ -82,7 +91,9 @@ struct AVIFItemCount {
             var reader = box.reader
             add(try reader.fullBox().version == 0 ? reader.uint16() : reader.uint32(), of: box)
         }
-        Self.forEach("iloc", in: meta, from: 4) { box throws(ImageError) in try add(places: box) }
+        var inner: UnsafeRawBufferPointer?
+        Self.forEach("idat", in: meta, from: 4) { inner = inner ?? $0.contents }
+        Self.forEach("iloc", in: meta, from: 4) { box throws(ImageError) in try add(places: box, inner: inner) }
         Self.forEach("iprp", in: meta, from: 4) { properties in
             Self.forEach("ipco", in: properties) { addBoxes(of: $0) }
             Self.forEach("ipma", in: properties) { box throws(ImageError) in
@@ -103,27 +114,40 @@ struct AVIFItemCount {
     }
 
     /// Reads the places of items (ISO/IEC 14496-12, section 8.11.3).
-    private mutating func add(places box: MediaBox) throws(ImageError) {
+    /// - Parameter inner: The contents of the box `idat`.
+    private mutating func add(places box: MediaBox, inner: UnsafeRawBufferPointer?) throws(ImageError) {
+        func number(_ bytes: Int, _ reader: inout BoxReader) throws(ImageError) -> Int {
+            Int(clamping: try reader.take(bytes).reduce(0 as UInt64) { $0 << 8 | UInt64($1) })
+        }
         var reader = box.reader
         let version = try reader.fullBox().version
         let sizes = try reader.uint16()
         let count = version < 2 ? try reader.uint16() : try reader.uint32()
         add(count, of: box)
-        // Number, method, file, and base offset of an item; index and offset of a part.
-        let itemBytes = (version < 2 ? 2 : 4) + (version == 0 ? 2 : 4) + (sizes >> 4 & 15)
-        let partBytes = (version == 0 ? 0 : sizes & 15) + (sizes >> 12)
         for _ in 0..<min(count, Self.maximumItems) {
-            try reader.skip(itemBytes)
+            try reader.skip(version < 2 ? 2 : 4)
+            let method = version == 0 ? 0 : try reader.uint16() & 15
+            // The number of a file.
+            try reader.skip(2)
+            let base = try number(sizes >> 4 & 15, &reader)
             let partCount = try reader.uint16()
             parts += partCount
             guard parts <= Self.maximumParts else { return }
+            let source = method == 1 ? inner : file
+            var item: [UnsafeRawBufferPointer] = []
             for _ in 0..<partCount {
-                try reader.skip(partBytes)
-                let length = try reader.take(sizes >> 8 & 15).reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
+                try reader.skip(version == 0 ? 0 : sizes & 15)
+                let offset = base.addingReportingOverflow(try number(sizes >> 12, &reader))
+                let length = try number(sizes >> 8 & 15, &reader)
+                if let source, !offset.overflow, offset.partialValue <= source.count {
+                    item.append(
+                        UnsafeRawBufferPointer(rebasing: source[offset.partialValue...].prefix(length)))
+                }
                 guard partCount > 1 else { continue }
-                let (sum, overflow) = copiedBytes.addingReportingOverflow(Int(clamping: length))
+                let (sum, overflow) = copiedBytes.addingReportingOverflow(length)
                 copiedBytes = overflow ? .max : sum
             }
+            items.append(item)
         }
     }
 

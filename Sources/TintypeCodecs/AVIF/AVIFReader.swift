@@ -18,6 +18,11 @@ final class AVIFReader {
     private var mayStartAgain = true
     /// The size of a frame before it is cropped.
     let storedSize: PixelSize
+    /// The description of the file, counted.
+    private let count: AVIFItemCount
+    /// `nil` until the first picture is decoded.
+    private var samples: AVIFSamples?
+    private let limits: DecodeLimits
     /// libavif keeps referring to the bytes, so they are copied: compressed, they are small.
     private let bytes: UnsafeMutableRawBufferPointer
     /// True if bytes that the header refers to are missing.
@@ -49,7 +54,7 @@ final class AVIFReader {
         decoder.pointee.codecChoice = choice.codec
         do throws(ImageError) {
             let length = max(file.count, isTruncated ? min(boxes.length, Self.maximumReservation) : 0)
-            try AVIFItemCount.check(file, boxes, length: length)
+            count = try AVIFItemCount(file, boxes, length: length)
             try Self.parse(file, decoder, limits, length: length, isTruncated: isTruncated)
             guard let image = decoder.pointee.image else { throw .corrupt("the AVIF file has no image") }
             profile = Self.bytes(image.pointee.icc)
@@ -83,6 +88,7 @@ final class AVIFReader {
             throw error
         }
         self.decoder = decoder
+        self.limits = limits
         self.bytes = copy
         self.isTruncated = isTruncated
     }
@@ -262,19 +268,28 @@ final class AVIFReader {
     private func decode(_ index: Int, _ context: ProcessingContext) throws(ImageError) -> avifResult {
         let next = Int(decoder.pointee.imageIndex) + 1
         let keyframe = Int(avifDecoderNearestKeyframe(decoder, UInt32(index)))
-        let result = avifDecoderNthImage(decoder, UInt32(index))
+        let jumps = keyframe > next || index < next
+        // The frame that was decoded last is still there.
+        let start = index == next - 1 ? index : jumps ? keyframe : next
+        let result = try decode(start...index, context)
         let isDamaged = result == AVIF_RESULT_DECODE_COLOR_FAILED || result == AVIF_RESULT_DECODE_ALPHA_FAILED
-        guard isDamaged, mayStartAgain, keyframe > 0, keyframe > next || index < next else { return result }
+        guard isDamaged, mayStartAgain, keyframe > 0, jumps else { return result }
         mayStartAgain = false
-        // To the next frame, libavif never jumps.
-        for frame in 0..<index {
-            try context.checkCancellation()
-            let result = avifDecoderNthImage(decoder, UInt32(frame))
-            guard result == AVIF_RESULT_OK else { return result }
-        }
-        let again = avifDecoderNthImage(decoder, UInt32(index))
+        let again = try decode(0...index, context)
         mayStartAgain = again == AVIF_RESULT_OK
         return again
+    }
+
+    /// Decodes frames one after the other. To the next frame, libavif never jumps; to a later one, it goes in a call that can't be canceled.
+    private func decode(_ indices: ClosedRange<Int>, _ context: ProcessingContext) throws(ImageError) -> avifResult {
+        if samples == nil { samples = try AVIFSamples(UnsafeRawBufferPointer(bytes), count, limits: limits) }
+        for index in indices {
+            try context.checkCancellation()
+            try samples?.checkFrames(of: index)
+            let result = avifDecoderNthImage(decoder, UInt32(index))
+            guard result == AVIF_RESULT_OK else { return result }
+        }
+        return AVIF_RESULT_OK
     }
 
     /// Returns the number of frames that are decoded to reach a frame from elsewhere in the sequence.

@@ -55,11 +55,21 @@ struct FrameSetup {
             bitmaps: bitmaps, working: working > 0 ? [working] : [])
     }
 
-    /// Refuses an animation whose canvas takes too much memory, however small its frames are: each of them costs the whole canvas.
+    /// Refuses an animation whose canvas takes too much, however small its frames are, or the part that is shown: each of them costs the
+    /// whole canvas.
     private static func checkCanvas(
         _ info: ImageInfo, stored: PixelSize, bitmaps: Int, _ limits: DecodeLimits
     ) throws(ImageError) {
         guard info.isAnimated else { return }
+        // Frames that are shown whole are decoded when they are due.
+        let (pixels, isTooMuch) = stored.pixelCount.multipliedReportingOverflow(by: info.frameCount)
+        guard stored.pixelCount <= 4 * info.size.pixelCount || !isTooMuch && pixels <= limits.maximumAnimationPixels
+        else {
+            throw ImageError(
+                .limitExceeded, stage: .decode,
+                reason: "\(info.frameCount) frames of \(stored) pixels, of which \(info.size) are shown, are more than "
+                    + "the limit of \(limits.maximumAnimationPixels)")
+        }
         let (bytes, overflow) = stored.pixelCount.multipliedReportingOverflow(by: 4 * bitmaps)
         guard !overflow, bytes <= limits.maximumBytes.bytes else {
             throw ImageError(

@@ -19,14 +19,17 @@ package struct HEIFGainMap: Sendable, Equatable {
     private let item: Int
 
     /// Finds the gain map of the primary image of a HEIC or AVIF file.
-    /// - Parameter file: The whole file.
+    /// - Parameters:
+    ///   - file: The whole file.
+    ///   - onlyAV1: True for an AVIF file, which is decoded in the program: HEVC, and images that are composed of others, are for a process
+    ///     of their own.
     /// - Returns: `nil` if the bytes are neither, or have no gain map that can be decoded.
     /// - Complexity: O(bytes of the header)
-    package init?(of file: Data) {
+    package init?(of file: Data, onlyAV1: Bool = false) {
         #if HEIF
         let found = try? file.withBytes { bytes throws(ImageError) -> HEIFGainMap? in
             guard let table = try ItemTable(ofFile: bytes) else { return nil }
-            return try HEIFGainMap(table, file)
+            return try HEIFGainMap(table, file, onlyAV1: onlyAV1)
         }
         guard let found = found ?? nil else { return nil }
         self = found
@@ -37,10 +40,11 @@ package struct HEIFGainMap: Sendable, Equatable {
 
     /// Applies the gain map of the file, if the options ask for it.
     static func brightened(
-        _ image: Image, _ data: Data, _ options: DecodeOptions, _ context: ProcessingContext
+        _ image: Image, _ data: Data, onlyAV1: Bool = false, _ options: DecodeOptions, _ context: ProcessingContext
     ) throws(ImageError) -> Image {
         #if HEIF
-        guard options.decodeToHDR, !options.keepsColorSpace, let map = HEIFGainMap(of: data) else { return image }
+        guard options.decodeToHDR, !options.keepsColorSpace, let map = HEIFGainMap(of: data, onlyAV1: onlyAV1)
+        else { return image }
         return try GainMapParameters.applyWherePossible(map.parameters, to: image, context) { () throws(ImageError) in
             try map.decode(context: context)
         }
@@ -67,10 +71,11 @@ package struct HEIFGainMap: Sendable, Equatable {
 
 #if HEIF
 extension HEIFGainMap {
-    private init?(_ table: ItemTable, _ file: Data) throws(ImageError) {
+    private init?(_ table: ItemTable, _ file: Data, onlyAV1: Bool) throws(ImageError) {
         guard let (item, description) = table.gainMap else { return nil }
         var planner = HEIFPlanner(table, limits: DecodeLimits())
         let plan = try planner.plan(item)
+        guard plan.isAV1 || !onlyAV1 else { return nil }
         size = plan.view.displaySize
         components = plan.isGray ? 1 : 3
         standard = description == nil ? .apple : .iso

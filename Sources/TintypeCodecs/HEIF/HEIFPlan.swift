@@ -39,6 +39,15 @@ struct HEIFPlan {
     /// True if the colors are PQ or HLG, as far as the boxes of the file state them.
     var isHighDynamicRange: Bool { color.profile == nil && color.coding?.codePoints.isHighDynamicRange == true }
 
+    /// True for a picture of AV1, or a grid of them.
+    var isAV1: Bool {
+        switch content {
+        case .coded(let image): image.isAV1
+        case .grid(let grid): grid.tiles.allSatisfy(\.isAV1)
+        case .layers: false
+        }
+    }
+
     var isComposed: Bool { if case .layers = content { true } else { false } }
 
     /// The most of the memory that decoding takes at once, as the size of a picture of four bytes per pixel.
@@ -102,6 +111,8 @@ struct HEIFCodedItem {
     let size: PixelSize
     let bits: Int
     let layout: PlanarPicture.Chroma
+
+    var isAV1: Bool { if case .av1 = coding { true } else { false } }
 
     /// The size that the decoder takes memory for.
     var codedSize: PixelSize {

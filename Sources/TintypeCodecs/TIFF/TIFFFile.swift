@@ -94,7 +94,7 @@ final class TIFFFile {
         }
     }
 
-    /// The bytes that fields, strips, or tiles may share.
+    /// The bytes that fields may share.
     private static let sharedBytes = 1 << 20
 
     private static func openingError(_ bytes: UnsafeRawBufferPointer, _ message: String) -> ImageError {
@@ -161,7 +161,8 @@ final class TIFFFile {
         let unpacked = max(0, Int(isTiled ? TIFFTileSize(handle) : TIFFStripSize(handle)))
         let isCheap = compression == COMPRESSION_NONE || compression == COMPRESSION_JPEG
         let (most, overflow) = isCheap ? unpacked.multipliedReportingOverflow(by: 10) : (unpacked / 64 + 256, false)
-        var room = bytes.count + Self.sharedBytes
+        // Some writers state more bytes than strips have, and equal tiles may be stored once.
+        var room = 4 * bytes.count + (16 << 20)
         for part in 0..<(isTiled ? TIFFNumberOfTiles(handle) : TIFFNumberOfStrips(handle)) {
             // Of a file that is cut, the bytes that are there.
             let start = min(TIFFGetStrileOffset(handle, part), UInt64(bytes.count))

@@ -98,6 +98,11 @@ struct HEIFGainMapTests {
             try !HEIFCoder().decode(data) { ($0.decodeToHDR, $0.keepsColorSpace) = (true, true) }.isHighDynamicRange)
     }
 
+    @Test("In an AVIF file, a gain map of HEVC is none: it would be decoded in the program", .capability("COD-54"))
+    func onlyAV1() throws {
+        #expect(HEIFGainMap(of: try file(description: Self.description), onlyAV1: true) == nil)
+    }
+
     @Test("An auxiliary image of a camera is a gain map without parameters")
     func apple() throws {
         let gainMap = try #require(HEIFGainMap(of: file()))

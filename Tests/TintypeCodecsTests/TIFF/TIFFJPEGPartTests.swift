@@ -32,11 +32,11 @@ struct TIFFJPEGPartTests {
     func sharedStrips() throws {
         var strip = HandmadeJPEG(width: 16, height: 1, values: [90])
         strip.segments = [(0xFE, [UInt8](repeating: 0, count: 60_000))]
-        var tiff = HandmadeTIFF(16, 100)
+        var tiff = HandmadeTIFF(16, 400)
         tiff.compression = 7
         tiff.rowsPerStrip = 1
         tiff.sharesFirstStrip = true
-        let data = tiff.data(parts: Array(repeating: [UInt8](strip.data), count: 100), samples: 1)
+        let data = tiff.data(parts: Array(repeating: [UInt8](strip.data), count: 400), samples: 1)
         let error = #expect(throws: ImageError.self) { try TIFFCoder().decode(data) }
         #expect(error?.code == .corruptImage && error?.reason.contains("share") == true, "\(error as Any)")
     }

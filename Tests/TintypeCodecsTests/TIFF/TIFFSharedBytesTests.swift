@@ -54,20 +54,20 @@ struct TIFFSharedBytesTests {
         // The codes of LZW for a gray, with the bits of each byte in the other order; then bytes that aren't decoded.
         let codes = Data([0x01, 0x80, 0x07, 0x04])
         for (padding, isRefused) in [(0, false), (20_000, false), (200_000, true)] {
-            let data = file(rows: 10, compression: 5, strip: codes + Data(count: padding), [[266, 3, 1, 2]])
+            let data = file(rows: 100, compression: 5, strip: codes + Data(count: padding), [[266, 3, 1, 2]])
             #expect((reason(data)?.contains("share their bytes") ?? false) == isRefused)
         }
         // Blocks of Deflate that are stored and empty, before the one that has the gray, and its checksum.
         for (blocks, isRefused) in [(4_000, false), (40_000, true)] {
             let empty = Build.repeated(Data([0, 0, 0, 0xFF, 0xFF]), blocks)
             let strip = Data([0x78, 1]) + empty + Data([1, 1, 0, 0xFE, 0xFF, 7, 0, 8, 0, 8])
-            let data = file(rows: 10, compression: 8, strip: strip, [])
+            let data = file(rows: 100, compression: 8, strip: strip, [])
             #expect((reason(data)?.contains("share their bytes") ?? false) == isRefused)
-            if !isRefused { #expect(try TIFFCoder().decode(data).pixels[0, 9].x == 7) }
+            if !isRefused { #expect(try TIFFCoder().decode(data).pixels[0, 99].x == 7) }
         }
-        let harmless = file(rows: 10, compression: 5, strip: codes + Data(count: 20_000), [[266, 3, 1, 2]])
+        let harmless = file(rows: 100, compression: 5, strip: codes + Data(count: 20_000), [[266, 3, 1, 2]])
         let image = try TIFFCoder().decode(harmless)
-        #expect(image.size == PixelSize(width: 1, height: 10) && image.pixels[0, 9].x == 7)
+        #expect(image.size == PixelSize(width: 1, height: 100) && image.pixels[0, 99].x == 7)
     }
 }
 #endif

@@ -27,7 +27,8 @@ final class HEIFFrameDecoder: ArrivingFrames {
         let info = sequence.info
         // A decoder keeps up to 17 pictures, of mostly 1.5 bytes a pixel.
         setup = try FrameSetup(
-            info, for: purpose, options: options, context: context, bitmaps: sequence.alpha == nil ? 7 : 14)
+            info, for: purpose, options: options, context: context, stored: sequence.image.pictures.codedSize,
+            bitmaps: sequence.alpha == nil ? 7 : 14)
         self.data = data
         self.sequence = sequence
         self.info = info
