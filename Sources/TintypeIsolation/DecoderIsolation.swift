@@ -15,8 +15,8 @@ public struct DecoderIsolation: Sendable, Hashable {
     /// The longest time for an image, or for a frame of an animation during playback, without the wait for memory. A process that takes
     /// longer is ended. The default is 30 seconds.
     public var timeLimit = Duration.seconds(30)
-    /// The processor time that an image may take, however small its file is. Each megabyte of a file adds two seconds, up to ``timeLimit``.
-    /// The default is 4 seconds.
+    /// The processor time that an image may take, however small its file is; three times as long for JPEG XL, which stores a drawing of 24
+    /// megapixels in 150 KB. Each megabyte of a file adds four seconds, up to ``timeLimit``. The default is 4 seconds.
     public var smallFileTimeLimit = Duration.seconds(4)
     /// The longest time that a process takes until it waits for the first image.
     package var startLimit = Duration.seconds(10)
@@ -36,8 +36,10 @@ public struct DecoderIsolation: Sendable, Hashable {
     public init() {}
 
     /// Returns the processor time for a file of a number of bytes. A long time limit takes many bytes.
-    func processorLimit(byteCount: Int) -> Duration {
-        min(timeLimit, smallFileTimeLimit + .seconds(2) * (Double(byteCount) / 1_000_000))
+    /// - Parameter formats: the formats of the coder.
+    func processorLimit(byteCount: Int, formats: [ImageFormat]) -> Duration {
+        let small = formats.contains(.jxl) ? smallFileTimeLimit * 3 : smallFileTimeLimit
+        return min(timeLimit, small + .seconds(4) * (Double(byteCount) / 1_000_000))
     }
 }
 

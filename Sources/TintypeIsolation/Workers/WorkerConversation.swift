@@ -47,7 +47,9 @@ final class WorkerConversation {
         memoryLimit = isolation.memoryLimit.bytes
         timeLimit = request == nil ? isolation.startLimit : isolation.timeLimit
         timeLeft = timeLimit
-        processorLimit = request.map { isolation.processorLimit(byteCount: $0.byteCount) } ?? isolation.startLimit
+        processorLimit =
+            request.map { isolation.processorLimit(byteCount: $0.byteCount, formats: $0.formats) }
+            ?? isolation.startLimit
         processorEnd = (worker.processorTime ?? .zero) + processorLimit
     }
 
