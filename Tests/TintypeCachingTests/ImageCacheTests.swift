@@ -38,7 +38,7 @@ struct ImageCacheTests {
         #expect(await cache.entry(forKey: "a")?.data == entry.data)
     }
 
-    @Test("A program's own caches take the places of both layers", .capability("CCF-15", "CCF-16"))
+    @Test("A program's own caches take the places of both layers", .capability("CCF-15", "CCF-16", "PLG-05"))
     func ownCaches() async throws {
         let cache = ImageCache(memory: PlainMemory(), disk: PlainDisk())
         try await fill(cache, "a")

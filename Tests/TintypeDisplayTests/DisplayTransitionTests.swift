@@ -65,7 +65,7 @@ struct DisplayTransitionTests {
 
     @Test(
         "A load that waits for its transition ends when that ends, or is replaced, and once",
-        .capability("VEW-14", "VEW-15", "D18"))
+        .capability("VEW-14", "VEW-15", "OPT-25", "D18"))
     func waiting() async throws {
         let display = RecordingDisplay(manager())
         display.endsTransitions = false

@@ -118,7 +118,7 @@ struct ImageDisplayTests {
         #expect(display.imageBinding.activeLoads == 0)
     }
 
-    @Test("A slow earlier load that may go on never overwrites a later one", .capability("VEW-12", "3.2"))
+    @Test("A slow earlier load that may go on never overwrites a later one", .capability("VEW-12", "OPT-24", "3.2"))
     func slowEarlierLoad() async throws {
         let old = display.setImage(first, indicator: .spinner)
         await loader.arrival(of: 1)

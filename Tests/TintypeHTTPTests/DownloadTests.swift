@@ -28,7 +28,9 @@ struct DownloadTests {
         #expect(statistics.active == 0 && statistics.waiting == 0)
     }
 
-    @Test("Default header fields are sent unless the configuration or the request replaces them", .capability("DLR-02"))
+    @Test(
+        "Default header fields are sent unless the configuration or the request replaces them",
+        .capability("DLR-02", "DLR-03"))
     func headers() async throws {
         let server = try await OriginServer.start { _ in OriginResponse(bytes) }
         _ = try await downloader.load(LoadRequest(url: server.url("/")))
@@ -152,7 +154,7 @@ struct DownloadTests {
         #expect(server.requests[0].body == Data("x=1".utf8))
     }
 
-    @Test("A request modifier changes or refuses a request", .capability("DLR-05", "ERR-05"))
+    @Test("A request modifier changes or refuses a request", .capability("DLR-05", "DLR-06", "ERR-05"))
     func requestModifier() async throws {
         struct Denied: Error {}
         let server = try await OriginServer.start { OriginResponse(Data("\($0.method) \($0.target)".utf8)) }

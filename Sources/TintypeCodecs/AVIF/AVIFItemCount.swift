@@ -11,6 +11,10 @@ struct AVIFItemCount {
     private(set) var items: [[UnsafeRawBufferPointer]] = []
     /// The tables of samples of AV1.
     private(set) var sampleTables: [MediaBox] = []
+    /// The number of tiles of grids, and of other images that are made of images.
+    private(set) var tileCount = 0
+    /// True if an item has two places, of which libavif mixes up the parts.
+    private var hasTwoPlaces = false
     /// Entries by the type of their box. Entries of some of these boxes make items.
     private var entries: [String: Int] = [:]
     /// The parts of items.
@@ -24,6 +28,7 @@ struct AVIFItemCount {
     /// Of anything else: references, tracks, runs of chunks, descriptions of samples, and properties.
     private static let maximum = 10_000
     private static let maximumParts = ItemPlaces.maximumEntries
+    private static let maximumSampleTables = 64
 
     /// Counts the parts of a file's description. The result is valid as long as the bytes of the file.
     /// - Parameter length: The length of the file, also if the end of it is missing.
@@ -56,6 +61,13 @@ struct AVIFItemCount {
         // No honest file's are longer than itself.
         guard copiedBytes <= length else {
             throw .corrupt("the items of the AVIF file share their bytes too often")
+        }
+        guard !hasTwoPlaces else { throw .corrupt("the AVIF file states two places of an item") }
+        guard sampleTables.count <= Self.maximumSampleTables else {
+            throw ImageError(
+                .limitExceeded, stage: .decode,
+                reason: "the AVIF file has \(sampleTables.count) tracks of pictures; at most "
+                    + "\(Self.maximumSampleTables) are read")
         }
     }
 
@@ -93,7 +105,10 @@ struct AVIFItemCount {
         }
         var inner: UnsafeRawBufferPointer?
         Self.forEach("idat", in: meta, from: 4) { inner = inner ?? $0.contents }
-        Self.forEach("iloc", in: meta, from: 4) { box throws(ImageError) in try add(places: box, inner: inner) }
+        var numbers: Set<Int> = []
+        Self.forEach("iloc", in: meta, from: 4) { box throws(ImageError) in
+            try add(places: box, inner: inner, &numbers)
+        }
         Self.forEach("iprp", in: meta, from: 4) { properties in
             Self.forEach("ipco", in: properties) { addBoxes(of: $0) }
             Self.forEach("ipma", in: properties) { box throws(ImageError) in
@@ -108,14 +123,20 @@ struct AVIFItemCount {
             try references.forEachBox(from: 4) { box throws(ImageError) in
                 var reader = box.reader
                 try reader.skip(isShort ? 2 : 4)
-                add(1 + (try reader.uint16()), of: references)
+                let count = try reader.uint16()
+                add(1 + count, of: references)
+                if box.type == "dimg" { tileCount += count }
             }
         }
     }
 
     /// Reads the places of items (ISO/IEC 14496-12, section 8.11.3).
-    /// - Parameter inner: The contents of the box `idat`.
-    private mutating func add(places box: MediaBox, inner: UnsafeRawBufferPointer?) throws(ImageError) {
+    /// - Parameters:
+    ///   - inner: The contents of the box `idat`.
+    ///   - numbers: The numbers of the items before.
+    private mutating func add(
+        places box: MediaBox, inner: UnsafeRawBufferPointer?, _ numbers: inout Set<Int>
+    ) throws(ImageError) {
         func number(_ bytes: Int, _ reader: inout BoxReader) throws(ImageError) -> Int {
             Int(clamping: try reader.take(bytes).reduce(0 as UInt64) { $0 << 8 | UInt64($1) })
         }
@@ -125,7 +146,7 @@ struct AVIFItemCount {
         let count = version < 2 ? try reader.uint16() : try reader.uint32()
         add(count, of: box)
         for _ in 0..<min(count, Self.maximumItems) {
-            try reader.skip(version < 2 ? 2 : 4)
+            if !numbers.insert(version < 2 ? try reader.uint16() : try reader.uint32()).inserted { hasTwoPlaces = true }
             let method = version == 0 ? 0 : try reader.uint16() & 15
             // The number of a file.
             try reader.skip(2)

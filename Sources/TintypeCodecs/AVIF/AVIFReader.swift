@@ -14,6 +14,8 @@ final class AVIFReader {
     /// The part of each frame that is shown, before rotation and mirroring.
     let crop: avifCropRect
     private let decoder: UnsafeMutablePointer<avifDecoder>
+    /// The frame that libavif has, if any.
+    private var lastDecoded: Int?
     /// False once decoding from the first frame on has failed, too: then a wrong list of keyframes isn't the reason.
     private var mayStartAgain = true
     /// The size of a frame before it is cropped.
@@ -66,8 +68,12 @@ final class AVIFReader {
             crop = Self.crop(image)
             storedSize = Self.size(image)
             // The memory of a far larger picture isn't reserved. Tracks state the size at which they are shown, and tiles may be cropped.
-            let most = UInt32(clamping: max(storedSize.pixelCount * 4, Self.freePixels))
-            decoder.pointee.imageSizeLimit = min(decoder.pointee.imageSizeLimit, most)
+            let most = max(storedSize.pixelCount * 4, Self.freePixels)
+            // Of a grid, the limit holds for each tile, which may reach beyond the picture; transparency has tiles of its own.
+            let tiles = decoder.pointee.imageCount > 1 ? 1 : max(1, count.tileCount)
+            let mostOfTile = max(storedSize.pixelCount * 8, Self.freePixels) / tiles
+            decoder.pointee.imageSizeLimit = min(
+                decoder.pointee.imageSizeLimit, UInt32(clamping: max(1, min(most, mostOfTile))))
             let (crop, profile, codePoints) = (crop, profile, coding.codePoints)
             var (info, wholeFrames) = try data.withBytes { bytes throws(ImageError) in
                 let played = Self.playedTracks(Self.tracks(bytes, boxes))
@@ -269,8 +275,7 @@ final class AVIFReader {
         let next = Int(decoder.pointee.imageIndex) + 1
         let keyframe = Int(avifDecoderNearestKeyframe(decoder, UInt32(index)))
         let jumps = keyframe > next || index < next
-        // The frame that was decoded last is still there.
-        let start = index == next - 1 ? index : jumps ? keyframe : next
+        let start = index == lastDecoded ? index : jumps ? keyframe : next
         let result = try decode(start...index, context)
         let isDamaged = result == AVIF_RESULT_DECODE_COLOR_FAILED || result == AVIF_RESULT_DECODE_ALPHA_FAILED
         guard isDamaged, mayStartAgain, keyframe > 0, jumps else { return result }
@@ -286,8 +291,10 @@ final class AVIFReader {
         for index in indices {
             try context.checkCancellation()
             try samples?.checkFrames(of: index)
+            lastDecoded = nil
             let result = avifDecoderNthImage(decoder, UInt32(index))
             guard result == AVIF_RESULT_OK else { return result }
+            lastDecoded = index
         }
         return AVIF_RESULT_OK
     }

@@ -23,7 +23,7 @@ struct AVIFSamples {
             where boxes.count(where: { types.contains($0.type) }) > 1 {
                 throw .corrupt("a track of the AVIF file has several boxes '\(types[0])'")
             }
-            tracks.append(try SampleTable.places(table, maximumCount: limits.mostFrames))
+            tracks.append(try SampleTable.places(table, maximumCount: limits.mostFrames, isExact: true))
         }
         self.tracks = tracks
     }
@@ -31,10 +31,14 @@ struct AVIFSamples {
     /// Checks the frames of all items, and of a sample of each track, before they are decoded.
     /// - Throws: ``ImageError/Code/limitExceeded`` if one has more AV1 frames than any picture needs.
     mutating func checkFrames(of index: Int) throws(ImageError) {
-        for item in items { try Self.checkFrames(item) }
+        var frames = 0
+        for item in items { frames += try Self.countFrames(item) }
+        // The tiles of a grid are decoded in one call.
+        guard frames <= Self.maximumFrames + 4 * items.count else { throw Self.tooMany("pictures", frames) }
         items = []
         for track in tracks where index < track.count {
-            try Self.checkFrames([UnsafeRawBufferPointer(rebasing: file[track[index].clamped(to: 0..<file.count)])])
+            let sample = UnsafeRawBufferPointer(rebasing: file[track[index].clamped(to: 0..<file.count)])
+            _ = try Self.countFrames([sample])
         }
     }
 
@@ -43,26 +47,27 @@ struct AVIFSamples {
     /// Including those that are no frames: metadata, and groups of tiles.
     private static let maximumUnits = 10_000
 
+    private static func tooMany(_ what: String, _ frames: Int) -> ImageError {
+        ImageError(
+            .limitExceeded, stage: .decode, reason: "\(what) of the AVIF file have \(frames) frames of AV1, or more")
+    }
+
     /// Goes through the units of a picture (AV1, section 5.3).
     /// - Parameter parts: The bytes of the picture.
-    static func checkFrames(_ parts: [UnsafeRawBufferPointer]) throws(ImageError) {
+    static func countFrames(_ parts: [UnsafeRawBufferPointer]) throws(ImageError) -> Int {
         var bytes = Parts(parts: parts[...])
         var (frames, units) = (0, 0)
         while let header = bytes.next() {
             units += 1
-            // A frame, or a header of one, which may show an earlier frame again.
-            if [3, 6].contains(header >> 3 & 15) { frames += 1 }
-            guard frames <= maximumFrames, units <= maximumUnits else {
-                throw ImageError(
-                    .limitExceeded, stage: .decode,
-                    reason: "a picture of the AVIF file has more than \(maximumFrames) frames, or \(maximumUnits) parts"
-                )
-            }
+            // A frame, or a header of one, which may show an earlier frame again. dav1d takes a repeated header for one, too.
+            if [3, 6, 7].contains(header >> 3 & 15) { frames += 1 }
+            guard frames <= maximumFrames, units <= maximumUnits else { throw tooMany("a picture's parts", frames) }
             if header & 4 != 0 { _ = bytes.next() }
             // Without a size, a unit lasts to the end.
-            guard header & 2 != 0, let size = bytes.nextSize() else { return }
+            guard header & 2 != 0, let size = bytes.nextSize() else { break }
             bytes.skip(size)
         }
+        return frames
     }
 
     /// Bytes in several places.

@@ -76,6 +76,11 @@ extension HEIFGainMap {
         var planner = HEIFPlanner(table, limits: DecodeLimits())
         let plan = try planner.plan(item)
         guard plan.isAV1 || !onlyAV1 else { return nil }
+        // No writer makes a map that is larger than its image.
+        if let box = try table.item(table.primary).first("ispe") {
+            let image = try HEIFPlanner.size(box)
+            guard plan.mostPixels <= max(4 * image.pixelCount, 1 << 20) else { return nil }
+        }
         size = plan.view.displaySize
         components = plan.isGray ? 1 : 3
         standard = description == nil ? .apple : .iso

@@ -214,7 +214,7 @@ struct HEIFPlanner {
         #endif
     }
 
-    private static func size(_ box: MediaBox) throws(ImageError) -> PixelSize {
+    static func size(_ box: MediaBox) throws(ImageError) -> PixelSize {
         var reader = box.reader
         _ = try reader.fullBox()
         let size = PixelSize(width: try reader.uint32(), height: try reader.uint32())

@@ -107,7 +107,10 @@ struct SampleTable {
     }
 
     /// Samples lie behind each other in chunks: `stsc`, with `stco` or `co64`.
-    static func places(_ box: MediaBox, maximumCount: Int) throws(ImageError) -> [Range<Int>] {
+    /// - Parameter isExact: True to refuse chunks with more samples than there are sizes: libavif goes by the chunks.
+    static func places(
+        _ box: MediaBox, maximumCount: Int, isExact: Bool = false
+    ) throws(ImageError) -> [Range<Int>] {
         let sizes = try sizes(box, maximumCount: maximumCount)
         var places: [Range<Int>] = []
         places.reserveCapacity(sizes.count)
@@ -119,7 +122,7 @@ struct SampleTable {
         let chunkCount = try offsets.uint32()
         var runCount = try runs.uint32()
         var next = runCount > 0 ? try runs.uint32() : 0
-        var (chunk, perChunk) = (1, 0)
+        var (chunk, perChunk, left) = (1, 0, 0)
         while places.count < sizes.count, chunk <= chunkCount {
             while runCount > 0, next <= chunk {
                 perChunk = try runs.uint32()
@@ -136,12 +139,16 @@ struct SampleTable {
             guard offset < 1 << 60 else {
                 throw .corrupt("the file states the byte offset \(offset), which isn't valid")
             }
+            left = max(0, perChunk - (sizes.count - places.count))
             for _ in 0..<min(perChunk, sizes.count - places.count) {
                 let size = sizes[places.count]
                 places.append(offset..<offset + size)
                 offset += size
             }
             chunk += 1
+        }
+        guard !isExact || left == 0 && chunk > chunkCount else {
+            throw .corrupt("the file states locations for more than \(sizes.count) frames")
         }
         guard places.count == sizes.count else {
             throw .corrupt("the file states locations for only \(places.count) of \(sizes.count) frames")

@@ -17,7 +17,8 @@ public struct DecodeLimits: Sendable, Hashable, Codable {
     /// The largest number of pixels that are drawn to decode all frames of an animation into a single image: its frames times the size of
     /// its canvas. The default is 2³¹, which is 1,000 frames of 1,920 × 1,080.
     ///
-    /// It doesn't limit animations whose frames are decoded when they are due, as by ``AnimatedImage``.
+    /// It doesn't limit animations whose frames are decoded when they are due, as by ``AnimatedImage``, unless less than a quarter of each
+    /// frame is shown.
     public var maximumAnimationPixels = 1 << 31
 
     /// Creates limits. Omitted limits have their defaults.

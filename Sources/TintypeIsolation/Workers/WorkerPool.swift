@@ -24,6 +24,8 @@ final class WorkerPool: Sendable {
     /// The longest time after a failed start when decodes fail at once. After the first failure it is a second, and then twice the
     /// last period: a moment without memory must not be a minute without images.
     private static let longestDelay = Duration.seconds(60)
+    /// The processor time after which a worker is replaced: half of the time after which the kernel ends it.
+    private static let longestUse = Duration.seconds(1_800)
 
     init(_ isolation: DecoderIsolation) {
         self.isolation = isolation
@@ -123,6 +125,7 @@ final class WorkerPool: Sendable {
     /// Keeps a worker for the next request, unless it was ended, has done enough, or there are enough.
     func keep(_ worker: WorkerProcess) {
         guard worker.isUsable, worker.requests < isolation.maximumDecodesPerProcess,
+            worker.processorTime ?? .zero < Self.longestUse,
             worker.residentBytes ?? .max <= isolation.maximumIdleMemory.bytes
         else { return }
         park(worker)

@@ -111,6 +111,36 @@ struct AVIFItemCountTests {
         #expect(reason(10, 400)?.contains("share their bytes") == false)
     }
 
+    @Test("Two places of an item are an error: libavif would mix them up")
+    func twoPlaces() {
+        func code(_ second: Int) -> ImageError.Code? {
+            let places = [1, second].reduce(Data()) { $0 + Build.big($1, 2) + Build.big(0, 4) }
+            let box = Build.box("iloc", Build.big(0), Build.big(0x4400, 2), Build.big(2, 2), places)
+            let file = [UInt8](Build.box("meta", Build.big(0), box))
+            return file.withUnsafeBytes { file in
+                do throws(ImageError) {
+                    _ = try AVIFItemCount(file, TopLevelBoxes(file), length: file.count)
+                } catch {
+                    return error.code
+                }
+                return nil
+            }
+        }
+        #expect(code(2) == nil)
+        #expect(code(1) == .corruptImage)
+    }
+
+    @Test("More than 64 tracks of pictures are over a limit, before their samples are listed", .capability("3.1"))
+    func tracks() {
+        let descriptions = Build.box("stsd", Build.big(0), Build.big(1), Build.box("av01", Data(count: 78)))
+        let track = Build.box(
+            "trak", Build.box("mdia", Build.box("minf", Build.box("stbl", descriptions))))
+        for (count, isOver) in [(64, false), (65, true)] {
+            let code = refusal(Build.box("moov", Build.repeated(track, count)))
+            #expect(code != nil && (code == .limitExceeded) == isOver, "\(count)")
+        }
+    }
+
     #if HEIF
     @Test("A picture that is far larger than the file states is an error before it is decoded", .capability("3.1"))
     func largePicture() throws {

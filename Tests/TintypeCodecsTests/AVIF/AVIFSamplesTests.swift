@@ -24,19 +24,19 @@ struct AVIFSamplesTests {
                 places.append(UnsafeRawBufferPointer(rebasing: bytes[start..<start + part.count]))
                 start += part.count
             }
-            do throws(ImageError) { try AVIFSamples.checkFrames(places) } catch { return error.code }
+            do throws(ImageError) { _ = try AVIFSamples.countFrames(places) } catch { return error.code }
             return nil
         }
     }
 
     @Test("A picture of more than 16 frames is over a limit, wherever its bytes lie", .capability("3.1"))
     func frames() {
-        // A delimiter, a header of a sequence, and frames of both kinds, one of them with a layer's number.
+        // A delimiter, a header of a sequence, and frames of all kinds, one of them with a layer's number.
         let start = unit(2, Data()) + unit(1, Data(repeating: 0xFF, count: 11))
         let layered = Data([3 << 3 | 6, 0x08, 1, 0x80])
         let frames = Build.repeated(unit(6, Data(repeating: 0x1A, count: 100)) + unit(3), 7) + layered
         for (more, isOver) in [(1, false), (2, true)] {
-            let picture = start + frames + Build.repeated(unit(3), more) + unit(5, Data(count: 20))
+            let picture = start + frames + Build.repeated(unit(7), more) + unit(5, Data(count: 20))
             #expect((code([picture]) == .limitExceeded) == isOver)
             for split in 0..<picture.count {
                 let parts = [picture.prefix(split), Data(), picture.suffix(from: split)]
@@ -61,6 +61,42 @@ struct AVIFSamplesTests {
         #expect(code([]) == nil)
     }
 
+    /// Checks the items of a file, and a sample of its tracks.
+    private func code(ofFile data: Data, _ index: Int = 0) -> ImageError.Code? {
+        Array(data).withUnsafeBytes { file in
+            do throws(ImageError) {
+                let count = try AVIFItemCount(file, TopLevelBoxes(file), length: file.count)
+                var samples = try AVIFSamples(file, count, limits: DecodeLimits())
+                try samples.checkFrames(of: index)
+            } catch {
+                return error.code
+            }
+            return nil
+        }
+    }
+
+    @Test("The frames of all items count, wherever these lie", .capability("3.1"))
+    func items() {
+        /// - Parameter method: 0 for bytes of the file, 1 for those of `idat`.
+        func file(_ items: Int, frames: Int, method: Int) -> Data {
+            let picture = Build.repeated(unit(6), frames)
+            let start = Build.box("ftyp", Data("avifavifmif1".utf8)) + Build.box("mdat", picture)
+            let offset = method == 0 ? start.count - picture.count : 0
+            let places = (1...items).reduce(Data()) { places, item in
+                places + Build.big(item, 2) + Build.big(method, 2) + Build.big(0, 2) + Build.big(1, 2)
+                    + Build.big(offset) + Build.big(picture.count)
+            }
+            let iloc = Build.box("iloc", Build.big(1 << 24), Build.big(0x4400, 2), Build.big(items, 2), places)
+            return start + Build.box("meta", Build.big(0), Build.box("idat", picture), iloc)
+        }
+        for method in [0, 1] {
+            #expect(code(ofFile: file(1, frames: 16, method: method)) == nil)
+            #expect(code(ofFile: file(1, frames: 17, method: method)) == .limitExceeded)
+            #expect(code(ofFile: file(100, frames: 4, method: method)) == nil)
+            #expect(code(ofFile: file(100, frames: 5, method: method)) == .limitExceeded)
+        }
+    }
+
     /// Checks a frame of a file with a track of two samples, the second of which has 17 frames.
     private func trackCode(_ index: Int, _ change: (inout [String: [Data]]) -> Void = { _ in }) -> ImageError.Code? {
         let (small, large) = (unit(6), Build.repeated(unit(3), 17))
@@ -77,17 +113,7 @@ struct AVIFSamplesTests {
             box.value.reduce(table) { $0 + Build.box(box.key, $1) }
         }
         let track = Build.box("trak", Build.box("mdia", Build.box("minf", Build.box("stbl", table))))
-        let file = Array(start + Build.box("moov", track))
-        return file.withUnsafeBytes { file in
-            do throws(ImageError) {
-                let count = try AVIFItemCount(file, TopLevelBoxes(file), length: file.count)
-                var samples = try AVIFSamples(file, count, limits: DecodeLimits())
-                try samples.checkFrames(of: index)
-            } catch {
-                return error.code
-            }
-            return nil
-        }
+        return code(ofFile: start + Build.box("moov", track), index)
     }
 
     @Test("Samples of tracks are checked before they are decoded", .capability("3.1"))
@@ -102,6 +128,22 @@ struct AVIFSamplesTests {
     func unclear(_ type: String) {
         #expect(trackCode(0) { $0[type]?.append(Data(count: 20)) } == .corruptImage)
         #expect(trackCode(0) { $0[type] = nil } == .corruptImage)
+    }
+
+    @Test("Chunks with more samples than a track states are an error: libavif would decode these")
+    func moreSamples() {
+        for count in [0, 1] {
+            // Of one size, and of several.
+            #expect(trackCode(0) { $0["stsz"] = [Build.big(0) + Build.big(3) + Build.big(count)] } == .corruptImage)
+            let sizes = Build.repeated(Build.big(3), count)
+            #expect(
+                trackCode(0) { $0["stsz"] = [Build.big(0) + Build.big(0) + Build.big(count) + sizes] }
+                    == .corruptImage)
+        }
+        #expect(trackCode(0) { $0["stsz"] = [Build.big(0) + Build.big(3) + Build.big(2)] } == nil)
+        // A further chunk.
+        #expect(
+            trackCode(0) { $0["stco"] = [Build.big(0) + Build.big(2) + Build.big(8) + Build.big(8)] } == .corruptImage)
     }
 
     @Test(

@@ -103,6 +103,15 @@ struct HEIFGainMapTests {
         #expect(HEIFGainMap(of: try file(description: Self.description), onlyAV1: true) == nil)
     }
 
+    @Test("A gain map that is far larger than its image is none", arguments: [(1_024, true), (2_048, false)])
+    func largeMap(side: Int, isFound: Bool) throws {
+        var map = try picture(side, side, 9, [HEIFTestStill.auxiliaryType("urn:com:apple:photo:2020:aux:hdrgainmap")])
+        map.references = [("auxl", [1])]
+        map.isHidden = true
+        let file = HEIFTestStill(items: [try picture(64, 64, 100), map])
+        #expect((HEIFGainMap(of: file.data) != nil) == isFound)
+    }
+
     @Test("An auxiliary image of a camera is a gain map without parameters")
     func apple() throws {
         let gainMap = try #require(HEIFGainMap(of: file()))

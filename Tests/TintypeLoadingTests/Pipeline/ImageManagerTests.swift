@@ -13,7 +13,7 @@ private let url = URL(string: "test:a")!
 struct ImageManagerTests {
     @Test(
         "Loads, decodes, stores in memory and on disk, and says where the image came from",
-        .capability("MGR-01", "MGR-02", "MGR-15", "MGR-17", "MGR-31", "CTX-02", "OLD-11")
+        .capability("MGR-01", "MGR-02", "MGR-15", "MGR-17", "MGR-31", "CTX-02", "OLD-11", "AFD-10")
     )
     func load() async throws {
         let bench = ManagerBench()
@@ -213,7 +213,7 @@ struct ImageManagerTests {
         #expect(bench.loader.calls.count == 1)
     }
 
-    @Test("Reload reads no cache, and stores", .capability("OPT-16"))
+    @Test("Reload reads no cache, and stores", .capability("OPT-16", "AFD-05"))
     func loaderOnly() async throws {
         let bench = ManagerBench()
         _ = try await bench.manager.image(for: url)

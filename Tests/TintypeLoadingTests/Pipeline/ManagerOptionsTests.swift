@@ -166,7 +166,7 @@ struct ManagerOptionsTests {
 
     @Test(
         "Results arrive where the caller runs, and those from memory without suspension",
-        .capability("CTX-03", "MGR-32", "MGR-42"))
+        .capability("AFD-09", "CTX-03", "MGR-32", "MGR-42"))
     @MainActor func isolation() async throws {
         let manager = manager()
         _ = try await manager.image(for: url)

@@ -109,7 +109,7 @@ struct ProgressiveLoadTests {
 
     @Test(
         "Previews come as bytes do; the end is the same decoder's, and nothing is decoded twice",
-        .capability("DLR-27", "DLR-28", "OPT-02"))
+        .capability("DLR-27", "DLR-28", "DLR-32", "OPT-02"))
     func previews() async throws {
         let task = manager.task(for: request)
         var events = task.events.makeAsyncIterator()
