@@ -34,7 +34,11 @@ struct AVIFSamples {
         var frames = 0
         for item in items { frames += try Self.countFrames(item) }
         // The tiles of a grid are decoded in one call.
-        guard frames <= Self.maximumFrames + 4 * items.count else { throw Self.tooMany("pictures", frames) }
+        guard frames <= Self.maximumFrames + 4 * items.count else {
+            throw ImageError(
+                .limitExceeded, stage: .decode,
+                reason: "the \(items.count) pictures of the AVIF file have \(frames) frames of AV1")
+        }
         items = []
         for track in tracks where index < track.count {
             let sample = UnsafeRawBufferPointer(rebasing: file[track[index].clamped(to: 0..<file.count)])
@@ -47,11 +51,6 @@ struct AVIFSamples {
     /// Including those that are no frames: metadata, and groups of tiles.
     private static let maximumUnits = 10_000
 
-    private static func tooMany(_ what: String, _ frames: Int) -> ImageError {
-        ImageError(
-            .limitExceeded, stage: .decode, reason: "\(what) of the AVIF file have \(frames) frames of AV1, or more")
-    }
-
     /// Goes through the units of a picture (AV1, section 5.3).
     /// - Parameter parts: The bytes of the picture.
     static func countFrames(_ parts: [UnsafeRawBufferPointer]) throws(ImageError) -> Int {
@@ -61,7 +60,12 @@ struct AVIFSamples {
             units += 1
             // A frame, or a header of one, which may show an earlier frame again. dav1d takes a repeated header for one, too.
             if [3, 6, 7].contains(header >> 3 & 15) { frames += 1 }
-            guard frames <= maximumFrames, units <= maximumUnits else { throw tooMany("a picture's parts", frames) }
+            guard frames <= maximumFrames, units <= maximumUnits else {
+                throw ImageError(
+                    .limitExceeded, stage: .decode,
+                    reason: "a picture of the AVIF file has more than \(maximumFrames) frames of AV1, or more than "
+                        + "\(maximumUnits) parts")
+            }
             if header & 4 != 0 { _ = bytes.next() }
             // Without a size, a unit lasts to the end.
             guard header & 2 != 0, let size = bytes.nextSize() else { break }

@@ -11,7 +11,7 @@ package struct DecoderWorker {
     private var workingMemory: UInt64 = 0
 
     /// Processor time of a worker in all, in seconds: the last resort against a worker whose program was stopped.
-    private static let processorSeconds: UInt64 = 3_600
+    static let processorSeconds: UInt64 = 3_600
 
     package init(coders: ImageCoders) { self.coders = coders }
 

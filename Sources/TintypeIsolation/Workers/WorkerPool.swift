@@ -25,7 +25,7 @@ final class WorkerPool: Sendable {
     /// last period: a moment without memory must not be a minute without images.
     private static let longestDelay = Duration.seconds(60)
     /// The processor time after which a worker is replaced: half of the time after which the kernel ends it.
-    private static let longestUse = Duration.seconds(1_800)
+    private static let longestUse = Duration.seconds(DecoderWorker.processorSeconds / 2)
 
     init(_ isolation: DecoderIsolation) {
         self.isolation = isolation
