@@ -88,7 +88,7 @@ struct InfoReport: Encodable {
             }
         } else if [.heic, .heif, .avif].contains(info.format), HEIFGainMap.mayBe(in: file.data) {
             try file.readAll()
-            gainMap = HEIFGainMap(of: file.data, onlyAV1: info.format == .avif).map {
+            gainMap = HEIFGainMap(of: file.data, as: info.format).map {
                 GainMapReport($0.size, $0.components, $0.standard, $0.parameters)
             }
         }

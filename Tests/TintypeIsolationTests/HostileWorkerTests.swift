@@ -211,6 +211,15 @@ struct HostileWorkerTests {
         #expect(bench.pool.idleProcesses == worker && bench.pool.startCount == 1)
     }
 
+    @Test("A worker that has worked for long is replaced, before the kernel ends it", .capability("ISO-07"))
+    func longUse() throws {
+        for (longest, isKept) in [(Duration.zero, false), (.seconds(300), true)] {
+            let bench = IsolatedBench(longestUse: longest)
+            _ = try bench.decode("good")
+            #expect(bench.pool.idleProcesses.isEmpty != isKept)
+        }
+    }
+
     @Test("A copy of the program that it made with fork leaves its workers alone", .capability("ISO-06"))
     func fork() async {
         await #expect(processExitsWith: .exitCode(7)) {

@@ -32,12 +32,12 @@ struct IsolatedBench {
     let pool: WorkerPool
     let coder: IsolatedCoder<StandInCoder>
 
-    init(_ change: (inout DecoderIsolation) -> Void = { _ in }) {
-        pool = WorkerPool(
-            .patient {
-                $0.helper = Helper.path
-                change(&$0)
-            })
+    init(longestUse: Duration = .seconds(300), _ change: (inout DecoderIsolation) -> Void = { _ in }) {
+        let isolation = DecoderIsolation.patient {
+            $0.helper = Helper.path
+            change(&$0)
+        }
+        pool = WorkerPool(isolation, longestUse: longestUse)
         coder = IsolatedCoder(base: StandInCoder(), pool: pool)
     }
 

@@ -41,14 +41,14 @@ public struct AVIFCoder: AnimatedImageCoder {
 
     public func info(of data: Data, context: ProcessingContext) throws(ImageError) -> ImageInfo {
         var info = try AVIFReader(data, limits: context.limits, decoder: decoder).info
-        info.gainMap = HEIFGainMap(of: data, onlyAV1: true)?.info
+        info.gainMap = HEIFGainMap(of: data, as: .avif)?.info
         return info
     }
 
     public func decode(_ data: Data, options: DecodeOptions, context: ProcessingContext) throws(ImageError) -> Image {
         let image = try AVIFFrameDecoder(data, for: .first, decoder: decoder, options: options, context: context)
             .image(data, self, options: options, context: context)
-        return try HEIFGainMap.brightened(image, data, onlyAV1: true, options, context)
+        return try HEIFGainMap.brightened(image, data, as: .avif, options, context)
     }
 
     public func frameDecoder(

@@ -20,8 +20,7 @@ final class AVIFReader {
     private var mayStartAgain = true
     /// The size of a frame before it is cropped.
     let storedSize: PixelSize
-    /// The description of the file, counted.
-    private let count: AVIFItemCount
+    private let description: AVIFDescription
     /// `nil` until the first picture is decoded.
     private var samples: AVIFSamples?
     private let limits: DecodeLimits
@@ -56,7 +55,7 @@ final class AVIFReader {
         decoder.pointee.codecChoice = choice.codec
         do throws(ImageError) {
             let length = max(file.count, isTruncated ? min(boxes.length, Self.maximumReservation) : 0)
-            count = try AVIFItemCount(file, boxes, length: length)
+            description = try AVIFDescription(file, boxes, length: length)
             try Self.parse(file, decoder, limits, length: length, isTruncated: isTruncated)
             guard let image = decoder.pointee.image else { throw .corrupt("the AVIF file has no image") }
             profile = Self.bytes(image.pointee.icc)
@@ -70,7 +69,7 @@ final class AVIFReader {
             // The memory of a far larger picture isn't reserved. Tracks state the size at which they are shown, and tiles may be cropped.
             let most = max(storedSize.pixelCount * 4, Self.freePixels)
             // Of a grid, the limit holds for each tile, which may reach beyond the picture; transparency has tiles of its own.
-            let tiles = decoder.pointee.imageCount > 1 ? 1 : max(1, count.tileCount)
+            let tiles = decoder.pointee.imageCount > 1 ? 1 : max(1, description.tileCount)
             let mostOfTile = max(storedSize.pixelCount * 8, Self.freePixels) / tiles
             decoder.pointee.imageSizeLimit = min(
                 decoder.pointee.imageSizeLimit, UInt32(clamping: max(1, min(most, mostOfTile))))
@@ -287,7 +286,7 @@ final class AVIFReader {
 
     /// Decodes frames one after the other. To the next frame, libavif never jumps; to a later one, it goes in a call that can't be canceled.
     private func decode(_ indices: ClosedRange<Int>, _ context: ProcessingContext) throws(ImageError) -> avifResult {
-        if samples == nil { samples = try AVIFSamples(UnsafeRawBufferPointer(bytes), count, limits: limits) }
+        if samples == nil { samples = try AVIFSamples(UnsafeRawBufferPointer(bytes), description, limits: limits) }
         for index in indices {
             try context.checkCancellation()
             try samples?.checkFrames(of: index)

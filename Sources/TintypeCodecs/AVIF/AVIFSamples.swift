@@ -12,11 +12,13 @@ struct AVIFSamples {
     private let tracks: [[Range<Int>]]
 
     /// - Throws: ``ImageError/Code/corruptImage`` if the samples of a track can't be told.
-    init(_ file: UnsafeRawBufferPointer, _ count: AVIFItemCount, limits: DecodeLimits) throws(ImageError) {
+    init(
+        _ file: UnsafeRawBufferPointer, _ description: AVIFDescription, limits: DecodeLimits
+    ) throws(ImageError) {
         self.file = file
-        items = count.items
+        items = description.items
         var tracks: [[Range<Int>]] = []
-        for table in count.sampleTables {
+        for table in description.sampleTables {
             let boxes = try table.boxes()
             // libavif would read them all.
             for types in [["stsz", "stz2"], ["stco", "co64"], ["stsc"]]

@@ -34,7 +34,7 @@ public struct HEIFCoder: AnimatedImageCoder, ProgressiveImageCoder {
         var info = try data.withBytes { bytes throws(ImageError) in
             try HEIFStill(bytes, format: Self.format(data), limits: context.limits).info
         }
-        info.gainMap = HEIFGainMap(of: data)?.info
+        info.gainMap = HEIFGainMap(of: data, as: .heic)?.info
         return info
     }
 
@@ -49,7 +49,7 @@ public struct HEIFCoder: AnimatedImageCoder, ProgressiveImageCoder {
                 bytes, format: Self.format(data), page: options.page, limits: context.limits)
             return try HEIFStillDecoder(still: still, options: options, context: context).run()
         }
-        return options.page == 0 ? try HEIFGainMap.brightened(image, data, options, context) : image
+        return options.page == 0 ? try HEIFGainMap.brightened(image, data, as: .heic, options, context) : image
     }
 
     public func progressiveDecoder(

@@ -21,15 +21,15 @@ package struct HEIFGainMap: Sendable, Equatable {
     /// Finds the gain map of the primary image of a HEIC or AVIF file.
     /// - Parameters:
     ///   - file: The whole file.
-    ///   - onlyAV1: True for an AVIF file, which is decoded in the program: HEVC, and images that are composed of others, are for a process
-    ///     of their own.
+    ///   - format: Its format. An AVIF file is decoded in the program: there, HEVC, and images that are composed of others, are no gain maps.
+    ///     They are for a process of their own.
     /// - Returns: `nil` if the bytes are neither, or have no gain map that can be decoded.
     /// - Complexity: O(bytes of the header)
-    package init?(of file: Data, onlyAV1: Bool = false) {
+    package init?(of file: Data, as format: ImageFormat) {
         #if HEIF
         let found = try? file.withBytes { bytes throws(ImageError) -> HEIFGainMap? in
             guard let table = try ItemTable(ofFile: bytes) else { return nil }
-            return try HEIFGainMap(table, file, onlyAV1: onlyAV1)
+            return try HEIFGainMap(table, file, format)
         }
         guard let found = found ?? nil else { return nil }
         self = found
@@ -40,10 +40,10 @@ package struct HEIFGainMap: Sendable, Equatable {
 
     /// Applies the gain map of the file, if the options ask for it.
     static func brightened(
-        _ image: Image, _ data: Data, onlyAV1: Bool = false, _ options: DecodeOptions, _ context: ProcessingContext
+        _ image: Image, _ data: Data, as format: ImageFormat, _ options: DecodeOptions, _ context: ProcessingContext
     ) throws(ImageError) -> Image {
         #if HEIF
-        guard options.decodeToHDR, !options.keepsColorSpace, let map = HEIFGainMap(of: data, onlyAV1: onlyAV1)
+        guard options.decodeToHDR, !options.keepsColorSpace, let map = HEIFGainMap(of: data, as: format)
         else { return image }
         return try GainMapParameters.applyWherePossible(map.parameters, to: image, context) { () throws(ImageError) in
             try map.decode(context: context)
@@ -71,11 +71,11 @@ package struct HEIFGainMap: Sendable, Equatable {
 
 #if HEIF
 extension HEIFGainMap {
-    private init?(_ table: ItemTable, _ file: Data, onlyAV1: Bool) throws(ImageError) {
+    private init?(_ table: ItemTable, _ file: Data, _ format: ImageFormat) throws(ImageError) {
         guard let (item, description) = table.gainMap else { return nil }
         var planner = HEIFPlanner(table, limits: DecodeLimits())
         let plan = try planner.plan(item)
-        guard plan.isAV1 || !onlyAV1 else { return nil }
+        guard plan.isAV1 || format != .avif else { return nil }
         // No writer makes a map that is larger than its image.
         if let box = try table.item(table.primary).first("ispe") {
             let image = try HEIFPlanner.size(box)

@@ -24,7 +24,7 @@ struct GridLayout {
             throw .corrupt(
                 "\(columns) × \(rows) tiles of \(tile) don't cover the \(size) pixels of the HEIF file's grid")
         }
-        try HEIFPlanner.checkProportions(decoded: tile, shown: size)
+        try HEIFPlan.checkProportions(decoded: tile, shown: size)
     }
 }
 

@@ -99,6 +99,32 @@ extension HEIFPlan {
     }
 }
 
+// MARK: Checks
+
+extension HEIFPlan {
+    /// Refuses pictures that are much larger than the part that is shown, which no honest file has.
+    static func checkProportions(decoded: PixelSize, shown: PixelSize) throws(ImageError) {
+        guard max(decoded.width, decoded.height) <= max(shown.width, shown.height) * 2 + 4_096 else {
+            throw ImageError(
+                .limitExceeded, stage: .decode,
+                reason: "the HEIF file shows \(shown) of \(decoded) pixels, which takes too long")
+        }
+    }
+
+    /// Refuses canvases within each other that take much memory. Each stays while the images on it are drawn.
+    func checkWorkingMemory(_ limits: DecodeLimits) throws(ImageError) {
+        guard workingSize.pixelCount <= limits.maximumBytes.bytes / 2 + Self.freePixels else {
+            throw ImageError(
+                .limitExceeded, stage: .decode,
+                reason: "the HEIF file draws images of \(workingSize) pixels onto each other, over the limit of "
+                    + "\(limits.maximumBytes)")
+        }
+    }
+
+    /// Pixels that are decoded for any canvas, however small: a large photograph.
+    static let freePixels = 64 << 20
+}
+
 /// A coded picture, as its item and the header of its bitstream describe it.
 struct HEIFCodedItem {
     enum Coding {

@@ -100,7 +100,8 @@ struct HEIFPlanner {
         let color = try color(of: item)
         // On a canvas, which is sRGB, each image has its own colors.
         if item.type != "tmap", !plan.isComposed { plan.color = plan.color.replacingColors(by: color) }
-        try Self.checkProportions(decoded: plan.largestPicture, shown: plan.view.aperture.size)
+        try HEIFPlan.checkProportions(decoded: plan.largestPicture, shown: plan.view.aperture.size)
+        if plan.isComposed { try plan.checkWorkingMemory(limits) }
         return plan
     }
 
@@ -343,7 +344,7 @@ struct HEIFPlanner {
     ) throws(ImageError) -> HEIFPlan {
         // Images on a canvas are about as large as the canvas. Else a small file names a large picture over and over.
         let decoded = layers.reduce(0) { $0 + $1.image.decodedPixels }
-        guard decoded <= size.pixelCount * 8 + Self.freePixels else { throw Self.tooManyLayers(layers.count) }
+        guard decoded <= size.pixelCount * 8 + HEIFPlan.freePixels else { throw Self.tooManyLayers(layers.count) }
         let plans = layers.map(\.image.plan)
         let isHighDynamicRange = plans[0].isHighDynamicRange
         // Pictures in standard and in high dynamic range only go together where the latter are tone-mapped.
@@ -360,19 +361,7 @@ struct HEIFPlanner {
     /// Bytes that are decoded again in any file, however small.
     private static let freeBytes = 1 << 20
 
-    /// Pixels that are decoded for any canvas, however small: a large photograph.
-    private static let freePixels = 64 << 20
-
-    // MARK: Checks
-
-    /// Refuses pictures that are much larger than the part that is shown, which no honest file has.
-    static func checkProportions(decoded: PixelSize, shown: PixelSize) throws(ImageError) {
-        guard max(decoded.width, decoded.height) <= max(shown.width, shown.height) * 2 + 4_096 else {
-            throw ImageError(
-                .limitExceeded, stage: .decode,
-                reason: "the HEIF file shows \(shown) of \(decoded) pixels, which takes too long")
-        }
-    }
+    // MARK: Errors
 
     private static func tooLarge(_ size: PixelSize, _ limits: DecodeLimits) -> ImageError {
         ImageError(

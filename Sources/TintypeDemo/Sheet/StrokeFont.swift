@@ -10,7 +10,6 @@ enum StrokeFont {
         var advance: Float
     }
 
-    static let lineHeight: Float = 8
     private static let space: Float = 3.2
 
     static func glyph(_ character: Character) -> Glyph {

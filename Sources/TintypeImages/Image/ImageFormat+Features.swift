@@ -28,11 +28,6 @@ extension ImageFormat {
     }
 }
 
-extension ImageFormat {
-    /// True if files of the format may be animated.
-    package var mayBeAnimated: Bool { features.contains(.animation) || self == .heic || self == .heif }
-}
-
 extension ImageFormat.Features {
     /// Returns the features that an image needs.
     init(of image: Image) {

@@ -50,19 +50,6 @@ package struct Lock<State: ~Copyable>: @unchecked Sendable {
         }
         return try body(&state.pointee)
     }
-
-    /// Runs `body` if no other thread holds the lock.
-    /// - Returns: `nil` if the lock is held.
-    @inlinable @inline(__always)
-    package func withLockIfFree<Result>(_ body: (inout sending State) -> sending Result) -> sending Result? {
-        let (mutex, state) = storage.pointers
-        guard pthread_mutex_trylock(mutex) == 0 else { return nil }
-        defer {
-            pthread_mutex_unlock(mutex)
-            withExtendedLifetime(storage) {}
-        }
-        return body(&state.pointee)
-    }
 }
 
 /// The mutex and the value of a ``Lock``, in a single block of memory: a load creates about ten locks.

@@ -24,11 +24,13 @@ final class WorkerPool: Sendable {
     /// The longest time after a failed start when decodes fail at once. After the first failure it is a second, and then twice the
     /// last period: a moment without memory must not be a minute without images.
     private static let longestDelay = Duration.seconds(60)
-    /// The processor time after which a worker is replaced: half of the time after which the kernel ends it.
-    private static let longestUse = Duration.seconds(DecoderWorker.processorSeconds / 2)
+    private let longestUse: Duration
 
-    init(_ isolation: DecoderIsolation) {
+    /// - Parameter longestUse: The processor time after which a worker is replaced; as a rule half of the time after which the kernel ends
+    ///   it.
+    init(_ isolation: DecoderIsolation, longestUse: Duration = .seconds(DecoderWorker.processorSeconds / 2)) {
         self.isolation = isolation
+        self.longestUse = longestUse
     }
 
     /// The number of workers that were started, for tests.
@@ -125,7 +127,7 @@ final class WorkerPool: Sendable {
     /// Keeps a worker for the next request, unless it was ended, has done enough, or there are enough.
     func keep(_ worker: WorkerProcess) {
         guard worker.isUsable, worker.requests < isolation.maximumDecodesPerProcess,
-            worker.processorTime ?? .zero < Self.longestUse,
+            worker.processorTime ?? .zero < longestUse,
             worker.residentBytes ?? .max <= isolation.maximumIdleMemory.bytes
         else { return }
         park(worker)

@@ -65,8 +65,8 @@ struct AVIFSamplesTests {
     private func code(ofFile data: Data, _ index: Int = 0) -> ImageError.Code? {
         Array(data).withUnsafeBytes { file in
             do throws(ImageError) {
-                let count = try AVIFItemCount(file, TopLevelBoxes(file), length: file.count)
-                var samples = try AVIFSamples(file, count, limits: DecodeLimits())
+                let description = try AVIFDescription(file, TopLevelBoxes(file), length: file.count)
+                var samples = try AVIFSamples(file, description, limits: DecodeLimits())
                 try samples.checkFrames(of: index)
             } catch {
                 return error.code

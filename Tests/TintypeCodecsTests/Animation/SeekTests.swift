@@ -320,6 +320,24 @@ struct SeekTests {
         for index in [9, 0, 8, 11, 9, 10, 8, 7] { #expect(try seeking.frame(at: index) == frames[index]) }
     }
 
+    @Test("A seek in an AVIF sequence ends between its frames once nobody needs it", .capability("3.5"))
+    func cancelledSeek() throws {
+        let data = try sequenceOfAVIF(frames: 12, keyframeInterval: 8)
+        let checks = Lock(0)
+        let reader = try AVIFReader(data, limits: DecodeLimits(), decoder: .automatic)
+        let context = ProcessingContext(isCancelled: {
+            checks.withLock {
+                $0 += 1; return $0 > 5
+            }
+        })
+        expectCode(.cancelled) { try reader.image(at: 7, context) }
+        #expect(checks.withLock { $0 } == 6)
+        // The frames that were decoded stay: the frames on the way from there are three more.
+        checks.withLock { $0 = -100 }
+        #expect(try reader.image(at: 7, context) != nil)
+        #expect(checks.withLock { $0 } == -97)
+    }
+
     private func sequenceOfAVIF(frames: Int, keyframeInterval: Int32) throws -> Data {
         let encoder = try #require(avifEncoderCreate())
         defer { avifEncoderDestroy(encoder) }

@@ -65,7 +65,7 @@ struct HEIFGainMapTests {
     func iso() throws {
         let data = try file(description: Self.description)
         #expect(HEIFGainMap.mayBe(in: data.prefix(data.count - 300)))
-        let gainMap = try #require(HEIFGainMap(of: data))
+        let gainMap = try #require(HEIFGainMap(of: data, as: .heic))
         #expect(gainMap.standard == .iso && gainMap.components == 1 && gainMap.size == PixelSize(width: 32, height: 32))
         #expect(gainMap.parameters?.alternateHeadroom == 2)
         #expect(try gainMap.decode()[3, 3] == [255, 255, 255, 255])
@@ -85,7 +85,7 @@ struct HEIFGainMapTests {
     func asked() throws {
         let data = try file(description: Self.description)
         let bright = try HEIFCoder().decode(data) { $0.decodeToHDR = true }
-        let expected = try #require(HEIFGainMap(of: data)).applied(to: HEIFCoder().decode(data))
+        let expected = try #require(HEIFGainMap(of: data, as: .heic)).applied(to: HEIFCoder().decode(data))
         #expect(bright.isHighDynamicRange && bright.pixels == expected.pixels && bright.metadata.exif == Self.exif)
         let small = try HEIFCoder().decode(data) {
             $0.decodeToHDR = true
@@ -100,8 +100,22 @@ struct HEIFGainMapTests {
 
     @Test("In an AVIF file, a gain map of HEVC is none: it would be decoded in the program", .capability("COD-54"))
     func onlyAV1() throws {
-        #expect(HEIFGainMap(of: try file(description: Self.description), onlyAV1: true) == nil)
+        #expect(HEIFGainMap(of: try file(description: Self.description), as: .avif) == nil)
     }
+
+    #if AVIF
+    @Test("In an AVIF file, a gain map of AV1 is found and applied", .capability("COD-54"))
+    func av1() throws {
+        var map = try HEIFTestStill.av1Picture(32, 32, gray: 255)
+        var description = HEIFTestStill.Item(type: "tmap", data: Self.description, properties: [])
+        map.isHidden = true
+        description.references = [("dimg", [1, 2])]
+        var file = HEIFTestStill(items: [try HEIFTestStill.av1Picture(64, 64), map, description])
+        (file.brand, file.alternatives) = ("avif", [[3, 1]])
+        #expect(try AVIFCoder().info(file.data).gainMap?.size == PixelSize(width: 32, height: 32))
+        #expect(try AVIFCoder().decode(file.data) { $0.decodeToHDR = true }.isHighDynamicRange)
+    }
+    #endif
 
     @Test("A gain map that is far larger than its image is none", arguments: [(1_024, true), (2_048, false)])
     func largeMap(side: Int, isFound: Bool) throws {
@@ -109,12 +123,12 @@ struct HEIFGainMapTests {
         map.references = [("auxl", [1])]
         map.isHidden = true
         let file = HEIFTestStill(items: [try picture(64, 64, 100), map])
-        #expect((HEIFGainMap(of: file.data) != nil) == isFound)
+        #expect((HEIFGainMap(of: file.data, as: .heic) != nil) == isFound)
     }
 
     @Test("An auxiliary image of a camera is a gain map without parameters")
     func apple() throws {
-        let gainMap = try #require(HEIFGainMap(of: file()))
+        let gainMap = try #require(HEIFGainMap(of: file(), as: .heic))
         #expect(gainMap.standard == .apple && gainMap.parameters == nil)
         #expect(try gainMap.decode().size == gainMap.size)
         let image = try HEIFCoder().decode(file())
@@ -124,20 +138,20 @@ struct HEIFGainMapTests {
     @Test("A gray profile of a gain map changes none of its values")
     func profile() throws {
         let profile = TestMovie.box("colr", Data("prof".utf8) + (try ProfileSamples.linearGray()))
-        let plain = try #require(HEIFGainMap(of: file(gain: 64))).decode()
-        #expect(try #require(HEIFGainMap(of: file(gain: 64, [profile]))).decode() == plain)
+        let plain = try #require(HEIFGainMap(of: file(gain: 64), as: .heic)).decode()
+        #expect(try #require(HEIFGainMap(of: file(gain: 64, [profile]), as: .heic)).decode() == plain)
         #expect(plain[5, 5] == [64, 64, 64, 255])
     }
 
     @Test("Other files, damage, and descriptions that make no sense are no gain maps, or have no parameters")
     func absent() throws {
-        #expect(HEIFGainMap(of: Data()) == nil && !HEIFGainMap.mayBe(in: Data([0])))
-        #expect(HEIFGainMap(of: HEIFTestStill(items: [try picture(32, 32, 9)]).data) == nil)
+        #expect(HEIFGainMap(of: Data(), as: .heic) == nil && !HEIFGainMap.mayBe(in: Data([0])))
+        #expect(HEIFGainMap(of: HEIFTestStill(items: [try picture(32, 32, 9)]).data, as: .heic) == nil)
         for description in [Data(), Data([1]), Self.description.prefix(30), Data([7]) + Self.description.dropFirst()] {
-            #expect(HEIFGainMap(of: try file(description: Data(description)))?.parameters == nil)
+            #expect(HEIFGainMap(of: try file(description: Data(description)), as: .heic)?.parameters == nil)
         }
         let data = try file(description: Self.description)
-        for count in stride(from: 0, to: data.count, by: 7) { _ = HEIFGainMap(of: data.prefix(count)) }
+        for count in stride(from: 0, to: data.count, by: 7) { _ = HEIFGainMap(of: data.prefix(count), as: .heic) }
     }
 }
 #endif

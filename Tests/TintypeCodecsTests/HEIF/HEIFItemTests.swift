@@ -73,6 +73,18 @@ struct HEIFItemTests {
         refuses(.limitExceeded, layers + [try HEIFTestStill.picture()])
     }
 
+    @Test("Large canvases within each other are over a limit, before memory is taken", .capability("3.1"))
+    func nestedCanvases() throws {
+        func canvases(_ count: Int, _ side: Int) throws -> [HEIFTestStill.Item] {
+            let data = HEIFTestStill.overlay(background: [0, 0, 0, 65_535], side, side, at: [(0, 0)])
+            return (2...count + 1).map { HEIFTestStill.derived("iovl", data, from: [$0]) }
+                + [try HEIFTestStill.picture()]
+        }
+        refuses(.limitExceeded, try canvases(7, 16_384))
+        refuses(.limitExceeded, try canvases(3, 16_384))
+        #expect(throws: Never.self) { try decode(canvases(7, 64)) }
+    }
+
     @Test("A picture whose transparency is much larger, or whose bytes are used again and again, is over a limit")
     func expensiveParts() throws {
         var alpha = try HEIFTestStill.picture(640, 640, [128], layout: .gray, [HEIFTestStill.alphaType])

@@ -1,5 +1,9 @@
 #if HEIF
 import Foundation
+import Testing
+import TintypeImages
+
+@testable import TintypeCodecs
 
 /// Writes the boxes of still images, for tests.
 struct HEIFTestStill {
@@ -26,9 +30,10 @@ struct HEIFTestStill {
     var primary = 1
     /// Groups of items of which one is to be shown.
     var alternatives: [[Int]] = []
+    var brand = "heic"
 
     var data: Data {
-        let beginning = TestMovie.box("ftyp", Data("heic\0\0\0\0mif1heic".utf8))
+        let beginning = TestMovie.box("ftyp", Data("\(brand)\0\0\0\0mif1\(brand)".utf8))
         let media = items.filter { !$0.isInner && $0.container == nil }.reduce(Data()) { $0 + $1.data }
         let length = meta(offset: 0).count
         return beginning + meta(offset: beginning.count + length + 8) + TestMovie.box("mdat", media)
@@ -132,6 +137,21 @@ struct HEIFTestStill {
                 HEIFTestSequence.color(primaries: 1, transfer: transfer, matrix: 1, isFullRange: true),
             ] + properties)
     }
+
+    #if AVIF
+    /// A gray picture of AV1.
+    static func av1Picture(_ width: Int, _ height: Int, gray: UInt8 = 100) throws -> Item {
+        let pixels = try RasterSamples.image(width, height) { _, _ in SIMD4(gray, gray, gray, 255) }
+        let file = try AVIFCoder().encode(pixels, as: .avif, options: EncodeOptions())
+        let configuration = try #require(file.range(of: Data("av1C".utf8))).upperBound
+        return Item(
+            type: "av01", data: file[try #require(file.range(of: Data("mdat".utf8))).upperBound...],
+            properties: [
+                size(width, height), TestMovie.box("av1C", file[configuration..<configuration + 4]),
+                HEIFTestSequence.color(primaries: 1, transfer: 13, matrix: 6, isFullRange: true),
+            ])
+    }
+    #endif
 
     /// The transparency of an item, the same everywhere.
     static func transparency(_ level: Int, of item: Int, _ width: Int = 32, _ height: Int = 32) throws -> Item {

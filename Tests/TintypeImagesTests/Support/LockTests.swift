@@ -36,14 +36,6 @@ struct LockTests {
         #expect(lock.withLock { $0 } == 8_000)
     }
 
-    @Test("A lock that somebody holds is not waited for where that is asked")
-    func busyLock() {
-        let lock = Lock(1)
-        #expect(lock.withLockIfFree { $0 } == 1)
-        let inside: Int?? = lock.withLockIfFree { _ in lock.withLockIfFree { $0 } }
-        #expect(inside == .some(.none))
-    }
-
     @Test("A duration in nanoseconds, also where it is longer than they can tell")
     func nanoseconds() {
         #expect(Duration.milliseconds(1_500).inNanoseconds == 1_500_000_000)

@@ -8,7 +8,7 @@ import TintypeImages
 
 /// Files that state many items, which libavif would compare with each other.
 @Suite("Numbers of items of AVIF", .timeLimited)
-struct AVIFItemCountTests {
+struct AVIFDescriptionTests {
     private typealias Build = ByteBuilder
 
     private func refusal(_ boxes: Data) -> ImageError.Code? {
@@ -119,7 +119,7 @@ struct AVIFItemCountTests {
             let file = [UInt8](Build.box("meta", Build.big(0), box))
             return file.withUnsafeBytes { file in
                 do throws(ImageError) {
-                    _ = try AVIFItemCount(file, TopLevelBoxes(file), length: file.count)
+                    _ = try AVIFDescription(file, TopLevelBoxes(file), length: file.count)
                 } catch {
                     return error.code
                 }
@@ -157,6 +157,29 @@ struct AVIFItemCountTests {
         let size = PixelSize(width: 4_096, height: 2_048)
         #expect(try AVIFCoder().decode(file(size)).size == size)
         expectCode(.corruptImage) { try AVIFCoder().decode(file(PixelSize(width: 64, height: 64))) }
+    }
+
+    @Test("Tiles that are far larger than their picture are an error before they are decoded", .capability("3.1"))
+    func largeTiles() throws {
+        /// The error of 16 tiles, whatever size they state.
+        func reason(_ width: Int, _ height: Int) throws -> String? {
+            var tile = try HEIFTestStill.av1Picture(width, height)
+            tile.isHidden = true
+            let grid = HEIFTestStill.grid(rows: 4, columns: 4, 256, 256)
+            let picture = HEIFTestStill.Item(
+                type: "grid", data: grid, properties: [HEIFTestStill.size(256, 256)] + tile.properties.suffix(1),
+                references: [("dimg", Array(2...17))])
+            var file = HEIFTestStill(items: [picture] + Array(repeating: tile, count: 16))
+            file.brand = "avif"
+            do throws(ImageError) {
+                #expect(try AVIFCoder().decode(file.data, options: DecodeOptions()).size.width == 256)
+            } catch {
+                return error.reason
+            }
+            return nil
+        }
+        #expect(try reason(64, 64) == nil)
+        #expect(try reason(640, 512)?.contains("Decoding of color planes failed") == true)
     }
     #endif
 

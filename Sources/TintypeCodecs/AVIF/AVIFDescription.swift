@@ -1,11 +1,11 @@
 #if AVIF
 internal import TintypeImages
 
-/// The parts of a file's description. libavif 0.11 takes memory for all of them before it checks any.
+/// The items and the tracks of pictures that a file describes, within limits.
 ///
-/// It goes through all items for each entry of some boxes, in a call that can't be canceled. It keeps 3 KB for a track of 8 bytes, and 16
+/// libavif 0.11 takes memory for all parts of a description before it checks any. It goes through all items for each entry of some boxes, in a call that can't be canceled. It keeps 3 KB for a track of 8 bytes, and 16
 /// bytes for a part of an item that takes none in the file: 60 KB of those took more than 6 GB.
-struct AVIFItemCount {
+struct AVIFDescription {
     private let file: UnsafeRawBufferPointer
     /// The bytes of each item, as far as they are there, in one part or several.
     private(set) var items: [[UnsafeRawBufferPointer]] = []
@@ -30,7 +30,7 @@ struct AVIFItemCount {
     private static let maximumParts = ItemPlaces.maximumEntries
     private static let maximumSampleTables = 64
 
-    /// Counts the parts of a file's description. The result is valid as long as the bytes of the file.
+    /// Reads a file's description. The result is valid as long as the bytes of the file.
     /// - Parameter length: The length of the file, also if the end of it is missing.
     /// - Throws: ``ImageError/Code/limitExceeded``, and ``ImageError/Code/corruptImage`` if items share their bytes.
     init(_ file: UnsafeRawBufferPointer, _ boxes: TopLevelBoxes, length: Int) throws(ImageError) {
