@@ -178,6 +178,10 @@ extension ImageFormat {
         if head.hasPrefix("<!doctype html") || head.hasPrefix("<html") { return "the data is an HTML page" }
         if head.hasPrefix("<?xml") || head.hasPrefix("<") { return "the data is markup, but not SVG" }
         if head.hasPrefix("{") || head.hasPrefix("[") { return "the data looks like JSON" }
+        // ISO/IEC 14496-12 (MP4, QuickTime), and EBML (Matroska, WebM).
+        if data.dropFirst(4).starts(with: "ftyp".utf8) || data.starts(with: [0x1A, 0x45, 0xDF, 0xA3]) {
+            return "the data is a video or audio file"
+        }
         let digits = Array("0123456789abcdef")
         let hex = data.prefix(8).map { "\(digits[Int($0 >> 4)])\(digits[Int($0 & 15)])" }.joined(separator: " ")
         return "the data begins with \(hex), which no known image format does"

@@ -72,6 +72,18 @@ struct ImageFormatTests {
         #expect(ImageFormat(sniffing: Data(text.utf8)) == nil)
     }
 
+    @Test("The error for data that isn't an image says what the data looks like", .capability("FMT-01"))
+    func guess() {
+        let video = Data("\0\0\0\u{20}ftypisom\0\0\u{2}\0isomiso2".utf8)
+        for (data, words) in [
+            (Data(), "empty"), (Data(" <!DOCTYPE html><p>".utf8), "HTML"), (Data("<feed/>".utf8), "markup"),
+            (Data("{\"error\": 1}".utf8), "JSON"), (video, "video"), (Data([0x1A, 0x45, 0xDF, 0xA3, 1]), "video"),
+            (Data([0, 255]), "00 ff"),
+        ] {
+            #expect(ImageFormat.guess(data).contains(words))
+        }
+    }
+
     @Test("What a long comment is in front of is left to the reader of SVG", .capability("FMT-01"))
     func longComments() {
         let comment = "<!-- " + String(repeating: "x", count: ImageFormat.sniffedBytes) + " -->"
