@@ -54,7 +54,7 @@ public struct DecodeLimits: Sendable, Hashable, Codable {
         guard max(size.width, size.height) <= maximumSide else {
             throw ImageError(
                 .limitExceeded, stage: .decode,
-                reason: "the image claims \(size) pixels, over the limit of \(maximumSide) per side")
+                reason: "the image claims \(size) pixels, over the limit of \(maximumSide) pixels per side")
         }
         try check(frameCount: frameCount)
         if frameCount > 1 {
@@ -62,8 +62,8 @@ public struct DecodeLimits: Sendable, Hashable, Codable {
             guard !overflow, pixels <= maximumAnimationPixels else {
                 throw ImageError(
                     .limitExceeded, stage: .decode,
-                    reason:
-                        "\(frameCount) frames of \(size) are more than the limit of \(maximumAnimationPixels) pixels")
+                    reason: "the animation has \(frameCount) frames of \(size) pixels, over the limit of "
+                        + "\(maximumAnimationPixels) pixels in total")
             }
         }
         let frame = output.pixelCount.multipliedReportingOverflow(by: bytesPerPixel)
@@ -71,7 +71,8 @@ public struct DecodeLimits: Sendable, Hashable, Codable {
         guard !frame.overflow, !total.overflow, total.partialValue <= maximumBytes.bytes else {
             throw ImageError(
                 .limitExceeded, stage: .decode,
-                reason: "\(frameCount) × \(output) pixels take more than the limit of \(maximumBytes)")
+                reason: "\(frameCount) × \(output) pixels of \(bytesPerPixel) bytes take more than the limit of "
+                    + "\(maximumBytes)")
         }
     }
 
