@@ -72,7 +72,7 @@ public struct ICOCoder: ImageCoder {
         defer { reservation.release() }
         let mask = ICOMask(bytes, header: header, length: length, end: end)
         let isMasked = mask.keepsAlpha || mask.isComplete || mask.isAbsent
-        guard isMasked || options.allowsPartialImage else { throw .truncated("the icon ends before its mask does") }
+        guard isMasked || options.allowsPartialImage else { throw .truncated("the icon ends within its mask") }
         let decoder = BMPDecoder(bytes: bytes, header: header, options: options, context: context)
         let (pixels, isPartial, _) = try decoder.decode(to: header.size)
         var properties = info.properties(options)

@@ -66,7 +66,8 @@ public struct JPEGCoder: ProgressiveImageCoder {
 
     private static func segments(_ bytes: UnsafeRawBufferPointer) throws(ImageError) -> JPEGSegments {
         guard bytes.bigEndian16(at: 0) == 0xFFD8 else {
-            throw ImageError(.corruptImage, stage: .decode, reason: "the bytes don't begin like a JPEG")
+            throw ImageError(
+                .corruptImage, stage: .decode, reason: "the data doesn't start with the signature of a JPEG")
         }
         return JPEGSegments(bytes)
     }
