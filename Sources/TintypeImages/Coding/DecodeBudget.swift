@@ -203,7 +203,7 @@ public final class DecodeBudget: Sendable {
             }
             left?.end(false)
         }
-        guard isGranted else { throw .cancelled(stage: .load, while: "waiting for room for its bytes") }
+        guard isGranted else { throw .cancelled(stage: .load, while: "waiting for memory for the data") }
     }
 
     // MARK: Inside

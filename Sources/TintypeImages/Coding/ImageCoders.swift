@@ -165,6 +165,6 @@ public struct ImageCoders: ImageCoder {
         let advice = format.trait.map { "build with the package trait \($0), or " } ?? ""
         return ImageError(
             .formatNotEnabled, stage: .decode,
-            reason: "the image is \(format), which no coder of the list reads; \(advice)add a coder that reads it")
+            reason: "the image is \(format), which none of the coders reads; \(advice)add a coder that reads it")
     }
 }

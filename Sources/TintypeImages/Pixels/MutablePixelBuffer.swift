@@ -23,7 +23,7 @@ public struct MutablePixelBuffer: ~Copyable {
         size: PixelSize, format: PixelFormat = .rgba8, cleared: Bool = true, pool: PixelBufferPool = .shared
     ) throws(ImageError) {
         guard let layout = PixelLayout(size: size, format: format) else {
-            throw ImageError(.limitExceeded, stage: .decode, reason: "a buffer can't have \(size) pixels")
+            throw ImageError(.limitExceeded, stage: .decode, reason: "a pixel buffer can't have the size \(size)")
         }
         let bytes = layout.byteCount
         guard let memory = pool.take(bytes, cleared: cleared) else {

@@ -117,7 +117,7 @@ public struct BlurHash: Sendable, Hashable {
         guard max(size.width, size.height) <= 4_096 else {
             throw ImageError(
                 .limitExceeded, stage: .decode,
-                reason: "a BlurHash can't be drawn at \(size) pixels; a side has at most 4096"
+                reason: "a BlurHash can't be drawn at \(size) pixels; the limit is 4096 per side"
             )
         }
         let target = try context.buffer(size, format: .rgba8)

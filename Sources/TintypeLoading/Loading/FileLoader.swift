@@ -94,7 +94,7 @@ public struct FileLoader: ImageLoading {
         guard size <= limit else {
             throw ImageError(
                 .bodyTooLarge, stage: .load,
-                reason: "the file has \(ByteCount(size)), over the limit of \(ByteCount(limit))"
+                reason: "the file is \(ByteCount(size)), over the limit of \(ByteCount(limit))"
             )
         }
         let validators = CacheValidators(status)

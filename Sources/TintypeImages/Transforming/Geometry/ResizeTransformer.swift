@@ -87,7 +87,9 @@ struct ResizeTransformer: ImageTransformer {
         guard max(canvas.width, canvas.height) <= ParameterCheck.longestSide else {
             throw ImageError(
                 .limitExceeded, stage: .transform,
-                reason: "an image of \(image.size) pixels would have \(canvas) pixels to fill \(size)")
+                reason:
+                    "filling \(size) pixels would enlarge the image from \(image.size) to \(canvas), over the limit of "
+                    + "\(ParameterCheck.longestSide) pixels per side")
         }
         let shown = PixelSize(width: min(size.width, canvas.width), height: min(size.height, canvas.height))
         let part = try position.part(shown, of: canvas, showing: image.pixels, context)
