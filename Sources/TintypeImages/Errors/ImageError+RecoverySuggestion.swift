@@ -1,12 +1,12 @@
 public import FoundationEssentials
 
 extension ImageError: LocalizedError {
-    /// The ``description``, which Foundation's `localizedDescription` returns, and which ArgumentParser prints.
+    /// The ``description``. Foundation's `localizedDescription` returns it, and ArgumentParser prints it.
     public var errorDescription: String? { description }
 
-    /// A sentence for people about possible remedies; `nil` if there is nothing to do but to load something else.
+    /// A human-readable sentence about possible remedies; `nil` if there is none.
     ///
-    /// It is about the kind of the error. ``reason`` has the details of this error.
+    /// It depends only on the kind of the error. ``reason`` has the details.
     public var recoverySuggestion: String? {
         switch code {
         case .badStatus: statusCode.flatMap(Self.suggestion(forStatus:)) ?? Self.suggestions[code]
