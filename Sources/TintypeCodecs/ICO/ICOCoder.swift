@@ -1,7 +1,7 @@
 public import FoundationEssentials
 public import TintypeImages
 
-/// Reads Windows icons and cursors: the largest image of the file, and among equals the image with the most colors.
+/// Reads Windows icons and cursors: the largest image of the file, and among equally large images, the one with the most colors.
 ///
 /// Images in the PNG format are decoded by another coder.
 public struct ICOCoder: ImageCoder {
