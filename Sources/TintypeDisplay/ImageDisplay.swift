@@ -97,7 +97,7 @@ extension ImageDisplay {
     /// - Parameters:
     ///   - url: the URL of the image; `nil` to show nothing but the placeholder.
     ///   - slot: the slot.
-    ///   - placeholder: the image to show while the load goes on.
+    ///   - placeholder: the image to show during the load.
     ///   - failureImage: the image to show if the load fails.
     ///   - display: the options for showing the image.
     ///   - transition: the change to the new image; `nil` to show it at once.
@@ -114,7 +114,7 @@ extension ImageDisplay {
             onEvent: onEvent)
     }
 
-    /// Cancels the load of a slot, if a load is under way. The slot keeps its contents.
+    /// Cancels the load of a slot, if one is in progress. The slot keeps its contents.
     /// - Parameter slot: the slot.
     public func cancelImageLoad(in slot: ImageSlot = .image) { imageBinding.load(in: slot)?.cancel() }
 

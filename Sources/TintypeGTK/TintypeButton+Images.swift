@@ -27,7 +27,7 @@ extension TintypeButton {
     /// - Parameters:
     ///   - url: the URL of the image; `nil` to show nothing but the placeholder.
     ///   - state: the state of the button.
-    ///   - placeholder: the image to show while the load goes on.
+    ///   - placeholder: the image to show during the load.
     ///   - display: the options for showing the image.
     ///   - transition: the change to the new image; `nil` to show it at once.
     ///   - onEvent: a closure that receives progress, previews, and the end, exactly once.
