@@ -23,15 +23,15 @@ extension Image {
 
     /// Decodes a local file of any format, upright and in sRGB unless the options say otherwise.
     ///
-    /// Reads and decodes on the calling thread; use an ``ImageManager`` to keep this off an actor. The file's name completes
-    /// the options: it can supply the format of a camera file, and the scale of `@2x`.
+    /// Reads and decodes on the calling thread; use an ``ImageManager`` to keep this off an actor. The file name supplies options that
+    /// aren't set: the format of a camera file, and the scale of `@2x`.
     /// - Parameters:
     ///   - url: the `file:` URL of the image.
     ///   - options: the options to decode with.
     ///   - limits: the limits on the image.
     ///   - coders: the coders to decode with.
-    /// - Throws: ``ImageError/Code/fileUnreadable`` for what can't be read or is no file, ``ImageError/Code/bodyTooLarge`` for a file of over
-    ///   200 MB, ``ImageError/Code/invalidURL`` for a URL that isn't a `file:` URL, and ``ImageError`` of the stage
+    /// - Throws: ``ImageError/Code/fileUnreadable`` if the URL doesn't lead to a readable file, ``ImageError/Code/bodyTooLarge`` for a file
+    ///   of over 200 MB, ``ImageError/Code/invalidURL`` for a URL that isn't a `file:` URL, and errors of the stage
     ///   ``ImageError/Stage/decode``.
     public init(
         contentsOf url: URL, options: DecodeOptions = DecodeOptions(), limits: DecodeLimits = DecodeLimits(),
@@ -63,8 +63,8 @@ extension Image {
 
     /// Encodes the image, with all frames if the format supports animations.
     ///
-    /// An image that already has the format is encoded anew, as the options say: without its metadata, for example.
-    /// ``AnimatedImage/data`` has the bytes of an animation as they came. This function works on the calling thread.
+    /// An image that already has the format is encoded again with the options, for example without its metadata. ``AnimatedImage/data`` has
+    /// the original bytes of an animation. This function works on the calling thread.
     ///
     /// ```swift
     /// let webp = try image.encoded(as: .webp, options: EncodeOptions(quality: 0.8))
@@ -86,9 +86,8 @@ extension Image {
 
     /// Encodes the image in its own format, with all frames if the format supports animations.
     ///
-    /// An image whose format can't be written, or can't hold the image any longer, and an image without a format, becomes a file of the
-    /// format that a cache would choose: WebP for an animation, PNG for alpha or more than 8 bits, and JPEG otherwise. This function works
-    /// on the calling thread.
+    /// If the image has no format, or its format can't be written or can't hold the image any longer, the format is chosen as for a cache:
+    /// WebP for an animation, PNG for alpha or more than 8 bits, and JPEG otherwise. This function works on the calling thread.
     /// - Parameters:
     ///   - options: The quality, size, metadata and other properties of the file.
     ///   - context: The context that can cancel encoding.
@@ -122,8 +121,8 @@ extension ImageInfo {
 
     /// Reads the header of a local file without decoding its pixels.
     ///
-    /// Reads the file on the calling thread, all of it: metadata, gain maps, and the frames of an animation may be at its end. The name
-    /// of the file tells the format of a camera file.
+    /// Reads the whole file on the calling thread, because metadata, gain maps, and the frames of an animation may be at its end. The file
+    /// name identifies the format of a camera file.
     ///
     /// ```swift
     /// let header = try ImageInfo(contentsOf: fileURL)
@@ -132,8 +131,8 @@ extension ImageInfo {
     ///   - url: The `file:` URL of the image.
     ///   - limits: The limits that the image must not exceed.
     ///   - coders: The coders that may read the header.
-    /// - Throws: ``ImageError/Code/fileUnreadable`` for what can't be read or is no file, ``ImageError/Code/bodyTooLarge`` for a file of over
-    ///   200 MB, ``ImageError/Code/invalidURL`` for a URL that isn't a `file:` URL, and ``ImageError`` of the stage
+    /// - Throws: ``ImageError/Code/fileUnreadable`` if the URL doesn't lead to a readable file, ``ImageError/Code/bodyTooLarge`` for a file
+    ///   of over 200 MB, ``ImageError/Code/invalidURL`` for a URL that isn't a `file:` URL, and errors of the stage
     ///   ``ImageError/Stage/decode``.
     public init(
         contentsOf url: URL, limits: DecodeLimits = DecodeLimits(), coders: ImageCoders = .default

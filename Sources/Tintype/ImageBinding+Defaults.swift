@@ -1,7 +1,8 @@
 extension ImageBinding {
     private static var chosenManager: ImageManager?
 
-    /// The manager of displays that are given none: ``ImageManager/shared``, unless the program sets another one before it creates its displays.
+    /// The manager of displays that are created without a manager: ``ImageManager/shared``, unless the program sets another before it
+    /// creates its displays.
     public static var defaultManager: ImageManager {
         get { chosenManager ?? .shared }
         set { chosenManager = newValue }

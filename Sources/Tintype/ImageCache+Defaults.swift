@@ -1,5 +1,5 @@
 extension MemoryCache {
-    /// The memory cache of ``ImageCache/default``, which is trimmed when the system runs out of memory.
+    /// The memory cache of ``ImageCache/default``, which is trimmed when the system runs low on memory.
     public static let `default`: MemoryCache = {
         let memory = MemoryCache()
         memory.observe(.system)
@@ -11,7 +11,7 @@ extension MemoryCache {
 extension DiskCache {
     /// The disk cache of ``ImageCache/default``, in the user's cache directory.
     ///
-    /// If that directory cannot be used, the program goes on without a disk cache, and failures are logged.
+    /// If that directory can't be used, the program continues without a disk cache, and failures are logged.
     public static let `default` = DiskCache()
 }
 

@@ -21,8 +21,8 @@ extension ImageCoders {
     /// The formats of ``IsolatedFormats/default`` are decoded in processes of their own (see <doc:IsolatedDecoding>).
     public static let `default` = inProcess.isolated()
 
-    /// The coders of ``default``, which all decode in the program itself. A file that crashes a library ends the program, and nothing
-    /// limits the time of a drawing.
+    /// The coders of ``default`` without isolation: all of them decode in the program itself. A file that crashes a library ends the
+    /// program, and the time for drawing a vector image is unlimited.
     public static let inProcess = ImageCoders(
         traitCoders + [ICOCoder(png: PNGCoder()), BMPCoder(), WebPCoder(), GIFCoder(), PNGCoder(), JPEGCoder()])
 

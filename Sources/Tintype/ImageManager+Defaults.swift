@@ -17,7 +17,7 @@ extension ImageManager {
     ///
     /// - Parameters:
     ///   - cache: The caches that images are read from and stored in.
-    ///   - loader: The loader of images that aren't cached. It alone loads: for `file:` and `data:` URLs too, pass
+    ///   - loader: The loader of images that aren't cached. It replaces all default loaders: to load `file:` and `data:` URLs, too, pass
     ///     `ImageLoaders([DataURLLoader(), FileLoader(), loader])`.
     ///   - configuration: The hooks, limits, and shared resources.
     public convenience init(

@@ -1,38 +1,39 @@
 public import FoundationEssentials
 
-/// A cache of encoded images on disk, or anywhere that outlives the process.
+/// A cache of encoded images on disk, or in any other storage that outlives the process.
 ///
-/// Readers see an entry either whole or not at all, in this process and in any other. The methods do their work on threads of
-/// their own, so none blocks the caller's executor. They do it even in a canceled task. Only the read of an entry may end early, since a
-/// canceled load doesn't use it.
+/// Readers see an entry completely or not at all, in this process and in any other. The methods work on threads of their own, so that they
+/// don't block the caller's executor, and complete even in a canceled task. Only the read of an entry may end early, since a canceled load
+/// doesn't use it.
 ///
-/// They are called from any thread, several at once. None may wait for the ``ImageManager`` that uses the cache: that may wait for the
-/// call, and neither would end. While 64 MB of images wait for stores that hang, all loads that store wait, too.
+/// They are called from any thread, several at once. They must not wait for the ``ImageManager`` that uses the cache: it may be waiting for
+/// the call, a deadlock. While 64 MB of images wait for stores that hang, all loads that store wait, too.
 ///
-/// Of a ``DiskCache``, alone or in a ``TieredDiskCache``, a manager reads a few entries at a time. Other caches have to bound their reads.
+/// A manager reads only a few entries at a time from a ``DiskCache``, alone or in a ``TieredDiskCache``. Other caches have to limit their
+/// concurrent reads themselves.
 public protocol DiskCaching: Sendable {
-    /// Returns the entry under a key, which counts as used; `nil` if there is none, if it was damaged (and is discarded), or if the
-    /// calling task is canceled while it would have to wait. Reads it before less urgent entries. The priority may change while the read
-    /// waits: a ``WorkQueue`` follows it, and other caches read ``WorkPriority/value`` when a turn is free.
+    /// Returns the entry under a key, and counts it as used; `nil` if there is none, if it was damaged (and is discarded), or if the
+    /// calling task is canceled during a wait. More urgent entries are read first. The priority may change while the read waits: a
+    /// ``WorkQueue`` follows it, and other caches check ``WorkPriority/value`` when they choose the next read.
     /// - Parameters:
     ///   - key: the key.
     ///   - priority: the priority among waiting reads.
     func entry(forKey key: ImageKey, priority: WorkPriority) async -> DiskCacheEntry?
-    /// Returns the path of the file of an entry, which may only be read; `nil` if there is none. Does not count as use.
+    /// Returns the path of an entry's file, which may only be read; `nil` if there is none. Doesn't count as a use.
     /// - Parameter key: the key.
     func path(forKey key: ImageKey) async -> String?
-    /// Returns true if there is an entry. This does not count as use.
+    /// Returns true if there is an entry. Doesn't count as a use.
     /// - Parameter key: the key.
     func contains(_ key: ImageKey) async -> Bool
-    /// Stores an entry and replaces the previous entry under the key. When the call returns, the entry survives the end of the
-    /// process.
+    /// Stores an entry and replaces the previous entry under the key. Once the call returns, the entry survives the end of the process.
     ///
-    /// A cache that keeps an entry by its properties, such as in columns of a database, keeps all of them, and ``CacheValidators`` by `Codable`.
-    /// Without its ``DiskCacheEntry/response``, an image that was loaded with the credentials of a user is for everybody.
+    /// A cache that stores the properties of an entry separately, such as in columns of a database, must store all of them, and
+    /// ``CacheValidators`` with `Codable`. Without its ``DiskCacheEntry/response``, an image that was loaded with the credentials of a user
+    /// is available to everybody.
     /// - Parameters:
     ///   - entry: the encoded image and its properties.
     ///   - key: the key to store under.
-    ///   - isCurrent: the condition to store, asked when the turn of the store has come. A removal can't come between it and the store.
+    ///   - isCurrent: a condition, checked directly before the entry is stored. A removal must not happen between the check and the store.
     /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``. The previous entry is then
     ///   either intact or gone, but never mixed with the new entry.
     func store(
@@ -43,16 +44,16 @@ public protocol DiskCaching: Sendable {
     /// - Returns: false if there was none.
     /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``.
     @discardableResult func remove(_ key: ImageKey) async throws(ImageError) -> Bool
-    /// Returns the variants of a source that a removal would remove, the original among them. They may include expired entries, and others
-    /// that ``contains(_:)`` denies.
+    /// Returns the variants of a source that a removal would remove, including the original. They may include entries that ``contains(_:)``
+    /// denies, such as expired ones.
     ///
-    /// ``ImageManager`` finds the entries here that were made of an image, and removes them with it. A cache that doesn't know its entries
-    /// returns none; then, images of ``ImageManager/encoded(for:as:options:)`` stay when their image is removed or replaced. A cache that
-    /// outlives the process keeps the variants by `Codable`.
-    /// - Parameter source: the source: the key of its original.
+    /// ``ImageManager`` uses this to find the entries that were made from an image, and removes them with it. A cache that can't list its
+    /// entries returns none; images of ``ImageManager/encoded(for:as:options:)`` then remain when their image is removed or replaced. A
+    /// cache that outlives the process stores the variants with `Codable`.
+    /// - Parameter source: the source, as in the key of its original.
     func variants(ofSource source: String) async -> [ImageVariant]
     /// Removes every variant of a source.
-    /// - Parameter source: the source: the key of its original.
+    /// - Parameter source: the source, as in the key of its original.
     /// - Returns: the number of entries that were removed.
     /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``.
     @discardableResult func removeAll(ofSource source: String) async throws(ImageError) -> Int
@@ -82,7 +83,7 @@ extension DiskCaching {
     /// The default for caches that don't delay writes: returns at once.
     public func flush() async {}
 
-    /// Returns the entry under a key, which counts as used; `nil` if there is none.
+    /// Returns the entry under a key, and counts it as used; `nil` if there is none.
     /// - Parameter key: the key.
     public func entry(forKey key: ImageKey) async -> DiskCacheEntry? {
         await entry(forKey: key, priority: WorkPriority())
@@ -95,17 +96,17 @@ extension DiskCaching {
 
 /// An encoded image with its properties.
 ///
-/// A cache of the program's own keeps the image and all its properties, by way of `Codable` or one by one. Entries without their
-/// ``response`` may be seen by anybody.
+/// A custom cache stores the image and all its properties, with `Codable` or one by one. An entry without its ``response`` is available to
+/// everybody.
 public struct DiskCacheEntry: Sendable, Equatable, Codable {
     /// The encoded image.
     public var data: Data
-    /// The date that the entry was given; for an entry of a load, the end of its load or of its last revalidation.
+    /// The creation date. For a loaded image, the end of its load or of its last revalidation.
     public var created: Date
     /// The time when the entry stops being valid, or `nil` if it doesn't expire at a fixed time.
     public var expires: Date?
-    /// The time that the entry stays valid after the last store or read. Each read extends it, but never beyond
-    /// ``expires``. At least zero; `nil` for no such limit.
+    /// The time that the entry stays valid after the last store or read. Each read extends the validity, but never beyond ``expires``. At
+    /// least zero; `nil` for no such limit.
     public var idleLifetime: Duration?
     /// The media type that the source stated, such as `image/jpeg`.
     public var mimeType: String?
@@ -115,10 +116,10 @@ public struct DiskCacheEntry: Sendable, Equatable, Codable {
     public var extendedData: Data?
     /// The properties of a thumbnail or transformed image that its bytes don't contain. ``ImageManager`` writes and reads them.
     public var imageProperties: Data?
-    /// The response that brought the image, in a form of Tintype's own; `nil` if the program stored the image.
+    /// The response that delivered the image, in a private format; `nil` if the program stored the image.
     ///
-    /// It decides who may see the image, and how long HTTP lets it be used. Anybody may see an image without a response, and nobody an image
-    /// whose response can't be read.
+    /// It determines which requests may use the image, and how long HTTP allows that. Any request may use an image without a response, and
+    /// none may use an image whose response can't be read.
     public var response: Data? {
         get { answer?.encoded }
         set { answer = newValue.map { $0.withUnsafeBytes { StoredResponse(encoded: $0) } } }
@@ -156,7 +157,7 @@ public struct DiskCacheEntry: Sendable, Equatable, Codable {
     }
 }
 
-/// A number of entries, such as a cache's or the removed entries, and the space that they take.
+/// A number of entries, such as those in a cache or those removed, and the space that they take.
 public struct CacheUsage: Sendable, Hashable, Codable {
     /// The number of entries.
     public var entries: Int

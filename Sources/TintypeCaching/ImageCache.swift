@@ -8,20 +8,21 @@
 /// let swept = try await cache.removeExpired()
 /// ```
 ///
-/// Either layer may be the program's own: a ``MemoryCaching`` or a ``DiskCaching``. Without a disk cache, there is memory alone:
+/// Either layer can be a custom cache: a ``MemoryCaching`` or a ``DiskCaching``. Without a disk cache, images are cached in memory only:
 ///
 /// ```swift
 /// let manager = ImageManager(cache: ImageCache(memory: .init(capacity: .megabytes(100))))
 /// ```
 ///
-/// Remove images through this class, or through a manager, rather than from a layer: then a load in progress doesn't store the image again.
+/// Remove images through this class or through a manager, not directly from a layer, so that a load in progress doesn't store the image
+/// again.
 ///
 /// A cache neither decodes nor encodes. An ``ImageManager`` decodes entries on disk (``ImageManager/cachedImage(for:)-(ImageRequest)``), and
 /// encodes the images that a program stores.
 public final class ImageCache: Sendable {
     /// The decoded images.
     public let memory: any MemoryCaching
-    /// The encoded images; `nil` for a cache in memory alone.
+    /// The encoded images; `nil` for a cache in memory only.
     public let disk: (any DiskCaching)?
     private let removals = RemovalCounts()
 
@@ -34,8 +35,8 @@ public final class ImageCache: Sendable {
         self.disk = disk
     }
 
-    /// Creates a cache that frees memory when the system runs out of it (``MemoryPressure/system``). From then on, the shared
-    /// pool of pixel buffers does so too.
+    /// Creates a cache that frees memory when the system runs low (``MemoryPressure/system``). The shared pool of pixel buffers then does
+    /// so, too.
     /// - Parameters:
     ///   - memory: the limits of the memory cache.
     ///   - disk: the cache of encoded images; `nil` for none.
@@ -48,7 +49,7 @@ public final class ImageCache: Sendable {
         self.init(memory: memory, disk: disk)
     }
 
-    /// Creates a cache in memory and in a directory, which frees memory when the system runs out of it (``MemoryPressure/system``).
+    /// Creates a cache in memory and in a directory. It frees memory when the system runs low (``MemoryPressure/system``).
     /// - Parameters:
     ///   - memory: the limits of the memory cache.
     ///   - disk: the directory and the limits of the disk cache.
@@ -63,7 +64,7 @@ public final class ImageCache: Sendable {
 
     private func disk(in layers: CacheLayers) -> (any DiskCaching)? { layers.contains(.disk) ? disk : nil }
 
-    /// Returns the given layers that have an entry under a key.
+    /// Returns which of the given layers have an entry under a key.
     /// - Parameters:
     ///   - key: the key.
     ///   - layers: the layers to ask.
@@ -112,7 +113,7 @@ public final class ImageCache: Sendable {
         }
     }
 
-    /// Frees the space of expired entries in memory and on disk. Expired entries are never returned, even before that.
+    /// Frees the space of expired entries in memory and on disk. Lookups never return expired entries, even before that.
     /// - Returns: the entries that were removed from disk.
     /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``.
     @discardableResult public func removeExpired() async throws(ImageError) -> CacheUsage {

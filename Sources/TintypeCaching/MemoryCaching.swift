@@ -1,15 +1,15 @@
-/// A cache of decoded images in memory. Every call returns at once; none suspends.
+/// A cache of decoded images in memory. Every call returns immediately, without suspending.
 ///
-/// It is called from any thread, also the main thread, and several at once.
+/// Its methods are called from any thread, including the main thread, and several at once.
 public protocol MemoryCaching: Sendable {
-    /// Returns the image under a key, which counts as used.
+    /// Returns the image under a key, and counts it as used.
     /// - Parameter key: the key.
     func image(forKey key: ImageKey) -> Image?
-    /// Returns true if there is an image under a key. This does not count as use.
+    /// Returns true if there is an image under a key. Doesn't count as a use.
     /// - Parameter key: the key.
     func contains(_ key: ImageKey) -> Bool
-    /// Stores an image while a condition holds, and replaces the previous image under the key. A removal can't come between the condition
-    /// and the store. The condition must not use the cache.
+    /// Stores an image if a condition holds, and replaces the previous image under the key. A removal must not happen between the check of
+    /// the condition and the store. The condition must not use the cache.
     /// - Parameters:
     ///   - image: the image.
     ///   - key: the key.
@@ -26,9 +26,9 @@ public protocol MemoryCaching: Sendable {
     /// Removes everything.
     /// - Returns: false if there was nothing.
     @discardableResult func removeAll() -> Bool
-    /// Removes the images whose time to live is over. They are never returned, even before that.
+    /// Removes the images whose time to live has passed. Lookups never return them, even before that.
     @discardableResult func removeExpired() -> CacheUsage
-    /// Purges the least valuable images until the others use at most `bytes`.
+    /// Purges the least valuable images until the rest use at most `bytes`.
     /// - Parameter bytes: the capacity that remains.
     func trim(to bytes: ByteCount)
     /// The hits, misses, stores, and contents of the cache.

@@ -3,7 +3,7 @@ public import FoundationEssentials
 /// A transformation of encoded images on their way to the disk and back, such as encryption or compression.
 ///
 /// The image, its metadata (``DiskCacheEntry/imageProperties``), and a program's own bytes (``DiskCacheEntry/extendedData``) go through the
-/// codec, each by a call of its own. The key, the type, the dates, the validators, and the response do not: the cache needs them.
+/// codec, each in a separate call. The key, the type, the dates, the validators, and the response don't, because the cache needs them.
 ///
 /// ```swift
 /// let encryption = PayloadCodec(
@@ -13,8 +13,8 @@ public import FoundationEssentials
 public struct PayloadCodec: Sendable {
     /// The name of the codec, stored with each entry.
     ///
-    /// Entries of another identifier, or of none, are not found, and stay until they are replaced or evicted. A new encryption
-    /// key needs a new identifier.
+    /// Entries with another identifier, or without one, aren't found, and remain until they are replaced or evicted. A new encryption key
+    /// needs a new identifier.
     public let identifier: String
     /// Makes the bytes that go to the disk.
     ///
@@ -23,7 +23,7 @@ public struct PayloadCodec: Sendable {
     public let encode: @Sendable (Data) throws -> Data
     /// Restores the original bytes.
     ///
-    /// Runs on a thread that reads files. An entry that makes it throw counts as damaged: it is discarded, and loaded again.
+    /// Runs on a thread that reads files. If it throws an error, the entry counts as damaged: it is discarded and loaded again.
     public let decode: @Sendable (Data) throws -> Data
 
     /// Creates a codec.

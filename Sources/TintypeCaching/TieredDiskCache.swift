@@ -1,4 +1,5 @@
-/// Several disk caches in order, such as a program's own in front of a cache that several machines share (``RemoteImageCache``).
+/// A combination of several disk caches in order, such as the program's own cache in front of a cache that several machines share
+/// (``RemoteImageCache``).
 ///
 /// ```swift
 /// let disk = TieredDiskCache([RemoteImageCache(store), own], store: .concurrent, promotesHits: true)
@@ -7,7 +8,7 @@
 ///
 /// The cache that was added last has the highest priority. Without any cache, nothing is found and nothing is stored.
 ///
-/// An image that can't be decoded is removed from all caches that removals reach, including those with an intact copy.
+/// An image that can't be decoded is removed from all caches in the removal policy, even from those with an intact copy.
 public final class TieredDiskCache: DiskCaching {
     private let policies: (query: Policy, store: Policy, remove: Policy, contains: Policy, removeAll: Policy)
     private let promotesHits: Bool
@@ -23,8 +24,7 @@ public final class TieredDiskCache: DiskCaching {
         static let promotedBytes = ByteCount.megabytes(64)
     }
 
-    /// Creates a combination of caches, the last with the highest priority, and the policies of the calls that the parameters are named
-    /// after.
+    /// Creates a combination of caches, with a policy for each kind of call.
     /// - Parameters:
     ///   - caches: the caches, with the highest priority last.
     ///   - query: the caches that lookups ask.
@@ -32,8 +32,8 @@ public final class TieredDiskCache: DiskCaching {
     ///   - remove: the caches that lose removed images.
     ///   - contains: the caches that are asked for an entry without reading it.
     ///   - removeAll: the caches that are cleared.
-    ///   - promotesHits: true to store a hit in the caches of higher priority, too, also in those that lookups don't ask. The
-    ///     lookup doesn't wait for it.
+    ///   - promotesHits: true to also store a hit in the caches of higher priority, even in those that lookups don't ask. The lookup
+    ///     doesn't wait for the store.
     public init(
         _ caches: [any DiskCaching], query: Policy = .serial, store: Policy = .highestOnly,
         remove: Policy = .concurrent, contains: Policy = .serial, removeAll: Policy = .concurrent,
@@ -49,7 +49,7 @@ public final class TieredDiskCache: DiskCaching {
 
     private var tiers: [Tier] { list.withLock { $0 } }
 
-    /// Adds a cache with a higher priority than all present caches. Calls in progress continue without it.
+    /// Adds a cache with a higher priority than all existing caches. Calls in progress continue without it.
     /// - Parameter cache: the cache.
     public func add(_ cache: any DiskCaching) { list.withLock { $0.append(Tier(cache: cache)) } }
 

@@ -9,9 +9,9 @@ struct ConvertCommand: AsyncParsableCommand {
         abstract: "Convert images to another format or size, and change them.",
         discussion: """
             The extension of OUT selects the format, unless --format does. The orientation is applied. Colors are converted \
-            to sRGB and metadata are removed unless options keep them. Animations stay animations if the format supports \
-            them. OUT appears when it is complete. Transparent pixels become white in JPEG, unless --background gives \
-            another color. An existing file is replaced by one with its permissions, and a symbolic link stays a link.
+            to sRGB and metadata is removed unless options keep them. Animations are kept if the format supports them. OUT \
+            appears only when it is complete. Transparent pixels become white in JPEG, unless --background gives another \
+            color. A file that replaces another keeps its permissions, and a symbolic link remains a link.
 
             Exit status: 0 if all files were written, 1 if not, 64 for wrong usage, 130 after Ctrl-C.
             """)
@@ -34,7 +34,7 @@ struct ConvertCommand: AsyncParsableCommand {
         completion: .directory)
     var outputFolder: String?
 
-    @Option(help: ArgumentHelp("The format, whatever the extension: jpeg, png, webp, …", valueName: "format"))
+    @Option(help: ArgumentHelp("The format, regardless of the extension: jpeg, png, webp, …", valueName: "format"))
     var format: String?
 
     @Option(help: "The quality from 0 to 100, or a fraction such as 0.7, for lossy formats. (default: 85)")
@@ -54,7 +54,7 @@ struct ConvertCommand: AsyncParsableCommand {
     @Flag(help: "Write only the first frame of an animation.")
     var firstFrame = false
 
-    @Flag(help: "Keep Exif and XMP, which may reveal the place and the photographer.")
+    @Flag(help: "Keep Exif and XMP metadata, which may reveal the place and the photographer.")
     var keepMetadata = false
 
     @Flag(help: "Keep the colors and the ICC profile of the source instead of converting to sRGB.")

@@ -9,12 +9,12 @@ struct FetchCommand: AsyncParsableCommand {
         commandName: "fetch",
         abstract: "Download images and save them.",
         discussion: """
-            Every image, of an animation its first frame, is decoded before it is saved, so that no damaged image is saved. \
-            Without --format, --thumbnail, --page, and options that change them, the original bytes are saved.
+            Every image, or the first frame of an animation, is decoded before it is saved, so that no damaged image is saved. \
+            Without --format, --thumbnail, --page, and transforming options, the original bytes are saved.
 
             A file is named after the last component of its URL, with the extension of its actual format. No file is \
             overwritten: a second photo.jpg becomes photo-2.jpg, unless a file with the same bytes exists. A file appears \
-            when it is complete.
+            only when it is complete.
 
             Each image is one line of output: path, format, size, bytes, source, milliseconds. With --json it is one object \
             per line: url, path, format, width, height, bytes, source, ms; or url and error (code, stage, reason). Each \
@@ -49,7 +49,7 @@ struct FetchCommand: AsyncParsableCommand {
         name: .customLong("cache-policy"),
         help: ArgumentHelp(
             """
-            The order in which cache and servers are asked: cache-first, http (the rules of HTTP for private caches), \
+            The cache policy: cache-first, http (the rules of HTTP for private caches), \
             stale-while-revalidate, revalidate, reload, or cache-only. The default is cache-first.
             """, valueName: "policy"))
     var cachePolicy: CachePolicyArgument?

@@ -15,7 +15,7 @@ struct InfoCommand: ParsableCommand {
             of the largest gain, if it is known), metadata (null without any; only keys that have a value), and bytes; or path \
             and error.
 
-            The metadata is that of Exif, XMP, and IPTC: captureDate (ISO 8601, with the offset from UTC if it is known), cameraMake, \
+            The metadata comes from Exif, XMP, and IPTC: captureDate (ISO 8601, with the offset from UTC if it is known), cameraMake, \
             cameraModel, lensModel, exposureTime (seconds), aperture (f-number), iso, focalLength (millimeters), title, description, \
             authors, copyright, keywords, rating, software, and with --place latitude, longitude (degrees), and altitude (meters).
 

@@ -9,12 +9,12 @@ struct PrefetchCommand: AsyncParsableCommand {
         commandName: "prefetch",
         abstract: "Download images to the disk cache, so that later loads find them there.",
         discussion: """
-            The bytes are stored as they are, without being decoded; bytes that do not begin like an image are an error. \
-            Images that the cache has, and local files that can be read, are skipped.
+            The original bytes are stored without being decoded; data that does not start like an image is an error. Images \
+            that the cache already has, and readable local files, are skipped.
 
-            The counts of loaded, skipped, and failed images are the last line of output. With --json each image is one \
-            object per line instead: url and outcome (loaded or skipped), or url and error (code, stage, reason). Each error \
-            is one line on standard error. URLs are shown without user names and passwords, unless --full-urls is given.
+            The last line of output counts the loaded, skipped, and failed images. With --json each image is one object per \
+            line instead: url and outcome (loaded or skipped), or url and error (code, stage, reason). Each error is one \
+            line on standard error. URLs are shown without user names and passwords, unless --full-urls is given.
 
             Exit status: 0 if all images are in the cache, 1 if one failed (the others are stored), 64 for wrong usage, 130 \
             after Ctrl-C.

@@ -9,14 +9,14 @@ struct ShowCommand: AsyncParsableCommand {
         commandName: "show",
         abstract: "Show images in the terminal.",
         discussion: """
-            The protocol is the best that the terminal says it understands: Kitty's graphics, iTerm2's inline images, sixels, or \
-            else half blocks. The environment decides if the terminal doesn't answer within two seconds. Inside tmux, kitty and \
-            iterm2 need `set -g allow-passthrough on`, and sixel a tmux that was built with sixels, which it draws itself. Images \
-            are shrunk to fit into the terminal, also when its window changes while an animation plays. Animations play as often \
-            as they say, one that repeats forever until Ctrl-C; among several images, once.
+            The command uses the best protocol that the terminal reports: Kitty's graphics, iTerm2's inline images, sixels, or \
+            else half blocks. If the terminal doesn't answer within two seconds, environment variables decide. Inside tmux, \
+            kitty and iterm2 need `set -g allow-passthrough on`; sixel needs a tmux that was built with sixels, and tmux draws \
+            the images itself. Images are shrunk to fit into the terminal, even if it is resized while an animation plays. An \
+            animation plays as often as its file says, or until Ctrl-C if it repeats forever; among several images, it plays once.
 
-            If the output is no terminal, or TERM is dumb, only the first frame is shown, and drawn with characters, without \
-            escape sequences (text); so it is where half blocks would be detected if NO_COLOR is set. --protocol overrides the \
+            If the output isn't a terminal, or TERM is dumb, only the first frame is shown, drawn with characters and without \
+            escape sequences (text). If NO_COLOR is set, text also replaces half blocks. --protocol overrides the detected \
             protocol, and --loop plays all frames, except with text.
 
             Exit status: 0 if all images were shown, 1 if one failed (the others are shown), 64 for wrong usage, 130 after \
@@ -38,8 +38,8 @@ struct ShowCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             """
-            The room for an image, in columns and rows, such as 80x24. Smaller images are enlarged. A terminal gives no more columns \
-            than it has.
+            The space for an image, in columns and rows, such as 80x24. Smaller images are enlarged. The columns are limited to \
+            the terminal's.
             """, valueName: "CxR")
     )
     var size: SizeArgument?

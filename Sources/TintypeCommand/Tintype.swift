@@ -10,8 +10,8 @@ struct TintypeTool: AsyncParsableCommand {
         abstract: "Load, inspect, convert, and cache images.",
         discussion: """
             Exit status: 0 for success, 1 if an image failed (the others are still processed) or if results could not be \
-            written, and 64 for wrong usage. A signal ends the command after it has tidied up, which shells tell as 128 plus \
-            the signal's number, such as 130 after Ctrl-C.
+            written, and 64 for wrong usage. If a signal ends the command, it tidies up first, and shells report 128 plus the \
+            signal's number, such as 130 after Ctrl-C.
             """,
         version: "0.1.0",
         subcommands: [

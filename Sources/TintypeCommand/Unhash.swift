@@ -9,7 +9,7 @@ struct UnhashCommand: AsyncParsableCommand {
         commandName: "unhash",
         abstract: "Draw the picture of a BlurHash or a ThumbHash.",
         discussion: """
-            Without --kind, a string that is a BlurHash is taken for one, any other for a ThumbHash in Base64. The extension of OUT \
+            Without --kind, a valid BlurHash is read as such, and any other string as a ThumbHash in Base64. The extension of OUT \
             selects the format.
 
             Exit status: 0 if the file was written, 1 if not, 64 for wrong usage.

@@ -14,8 +14,8 @@ struct BenchCommand: AsyncParsableCommand {
         abstract: "Measure the time that decoding takes.",
         discussion: """
             Each image is read into memory, decoded a few times to warm up, and then decoded repeatedly for --seconds on one \
-            thread. The command prints the medians of processor time and wall time, and the number of million pixels of \
-            the source that are decoded per second.
+            thread. The command prints the medians of processor time and wall time, and the millions of source pixels \
+            that are decoded per second.
 
             Exit status: 0 if all images were measured, 1 if one failed, 64 for wrong usage, 130 after Ctrl-C.
             """)

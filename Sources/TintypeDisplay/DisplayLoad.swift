@@ -2,7 +2,8 @@ internal import FoundationEssentials
 
 /// A load for a slot of a display.
 ///
-/// It ends exactly once: the image, an error, or ``ImageError/Code/cancelled`` if it was canceled or replaced before its image was shown.
+/// Ends exactly once: with the image, with an error, or with ``ImageError/Code/cancelled`` if it was canceled or replaced before its image
+/// was shown.
 @MainActor public final class DisplayLoad {
     /// The request; `nil` if there was none.
     public let request: ImageRequest?
@@ -42,7 +43,7 @@ internal import FoundationEssentials
 
     /// The most recent progress; `nil` before any.
     public private(set) var progress: ImageProgress?
-    /// The end of the load; `nil` while it is under way.
+    /// The result of the load; `nil` until it has ended.
     public private(set) var end: Result<ImageResult, ImageError>?
 
     init(
@@ -63,7 +64,7 @@ internal import FoundationEssentials
         return progress?.fraction
     }
 
-    /// The end of the load, when it has come. Canceling the task that waits does not cancel the load.
+    /// The result of the load, once it has ended. Canceling the waiting task doesn't cancel the load.
     public var result: Result<ImageResult, ImageError> {
         get async {
             if let end { return end }

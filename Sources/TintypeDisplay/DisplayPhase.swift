@@ -2,9 +2,9 @@
 public enum DisplayPhase: Sendable {
     /// Nothing was requested.
     case empty
-    /// The image is being loaded; the received part, `nil` while it is unknown.
+    /// The image is being loaded; `fraction` is the received part, or `nil` while it is unknown.
     case loading(fraction: Double?)
-    /// The image is there.
+    /// The image was loaded.
     case image(ImageResult)
     /// The load failed, or was canceled.
     case failure(ImageError)

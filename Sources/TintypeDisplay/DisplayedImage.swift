@@ -4,11 +4,11 @@ public struct DisplayedImage: Sendable {
     public enum Role: Sendable, Hashable, CaseIterable {
         /// The image stands in for an image that is being loaded, or can't be loaded.
         case placeholder
-        /// The image is coarse, incomplete, or outdated, and its load goes on.
+        /// The image is coarse, incomplete, or outdated, and its load continues.
         case preview
         /// The image is the requested image.
         case image
-        /// The image tells that the load failed.
+        /// The image indicates that the load failed.
         case failure
     }
 

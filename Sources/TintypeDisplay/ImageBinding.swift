@@ -1,7 +1,7 @@
-/// The loads of an ``ImageDisplay``, at most a load for each slot.
+/// The loads of an ``ImageDisplay``, at most one for each slot.
 ///
-/// The most recent load of a slot alone changes the slot; each load ends exactly once. A binding belongs to its display,
-/// and ends its loads when it is deallocated.
+/// Only the most recent load of a slot changes the slot. Each load ends exactly once. A binding belongs to its display, and ends its loads
+/// when it is deallocated.
 @MainActor public final class ImageBinding {
     /// The manager that loads the images.
     public let manager: ImageManager
@@ -29,8 +29,8 @@
         }
     }
 
-    /// The time from the start of a load to its placeholder; meanwhile the slot keeps its contents. The default is zero. Fast loads
-    /// then cause no flicker.
+    /// The time from the start of a load to its placeholder. Meanwhile the slot keeps its contents, so that fast loads don't flicker. The
+    /// default is zero.
     public var placeholderDelay = Duration.zero
 
     /// Creates the binding of a display.
@@ -85,9 +85,9 @@
 
     /// Loads the image of a slot again if its load failed, even if the failure is remembered.
     ///
-    /// The closures of the failed load, for its events and its transition, aren't called for the new load: its end was reported, exactly once.
+    /// The event and transition closures of the failed load aren't called for the new load, because its end has already been reported.
     /// - Parameter slot: the slot.
-    /// - Returns: the new load; `nil` if there is nothing to try again.
+    /// - Returns: the new load; `nil` if there is nothing to retry.
     @discardableResult public func retry(in slot: ImageSlot = .image) -> DisplayLoad? {
         guard let load = slots[slot]?.load, case .failure = load.end, let request = load.request else { return nil }
         return setImage(request, in: slot, settings: load.settings, attempt: .retry)
@@ -104,11 +104,11 @@
         }
     }
 
-    /// Loads the images of all slots again whose display wants them otherwise now, for example at another size. Meanwhile, and if that fails, the slots
-    /// keep what they show, and their phase.
+    /// Reloads the images of all slots that the display now wants differently, for example at another size. During a reload, and if it
+    /// fails, the slots keep their images and phases.
     ///
-    /// A load that is under way goes on with the new wishes. A load that has ended isn't reported again. A load that failed or was
-    /// canceled isn't repeated; after a reload that failed, the next one tries again.
+    /// A load in progress continues with the adapted request. A load that has ended isn't reported again. A load that failed or was
+    /// canceled isn't repeated; if a reload fails, the next reload tries again.
     public func reload() {
         for (slot, state) in slots {
             // What an earlier slot's display does may have replaced it.
@@ -126,9 +126,9 @@
         for load in running.values { load.cancel() }
     }
 
-    /// Cancels the loads of all slots, and empties the slots, for a display that is used for something else next.
+    /// Cancels the loads of all slots and empties the slots, for a display that is about to be reused.
     ///
-    /// The ends of the loads are reported last. An image that the program asks for then is shown.
+    /// Reports the ends of the loads last, so that an image that the program requests in response is shown.
     public func prepareForReuse() {
         let (old, ending) = (slots, running.values)
         slots = [:]
@@ -169,7 +169,7 @@
 
     // MARK: Visibility
 
-    /// True if the display can be seen. While it is false, its loads have a low priority.
+    /// True if the display is visible. While it is false, its loads have a low priority.
     public var isVisible = true {
         didSet {
             guard isVisible != oldValue else { return }

@@ -2,19 +2,19 @@ public import FoundationEssentials
 
 /// A view that shows images by URL or request, in any toolkit.
 ///
-/// A type that adopts the protocol says how it shows an image. Everything else is done by its ``ImageBinding``: replaced loads are
-/// canceled, a late image never overwrites a newer image, and an image in memory is shown at once.
+/// A conforming type implements how it shows an image. Its ``ImageBinding`` does everything else: it cancels replaced loads, never lets a
+/// late image overwrite a newer image, and shows an image in memory at once.
 @MainActor public protocol ImageDisplay: AnyObject {
     /// The loads of the display, which the display owns.
     var imageBinding: ImageBinding { get }
 
-    /// Returns a request as the display wants it, for example as a thumbnail of its size. By default, the request itself.
+    /// Returns a request adapted to the display, for example for a thumbnail of its size. By default, returns the request unchanged.
     /// - Parameters:
     ///   - request: the request of the caller.
     ///   - slot: the slot.
     func adapted(_ request: ImageRequest, for slot: ImageSlot) -> ImageRequest
 
-    /// Shows an image in a slot, at once. It ends a transition and the animation that the slot shows.
+    /// Shows an image in a slot at once, and ends any transition and animation in the slot.
     /// - Parameters:
     ///   - content: the image; `nil` for none.
     ///   - slot: the slot.
@@ -25,12 +25,13 @@ public import FoundationEssentials
     ///   - content: the image.
     ///   - slot: the slot.
     ///   - transition: the transition.
-    ///   - completion: a closure that must be called once: at the end, or with false when something else is shown.
+    ///   - completion: a closure to call exactly once: with true at the end of the transition, or with false if something else is shown
+    ///     first.
     func show(
         _ content: DisplayedImage, in slot: ImageSlot, with transition: ImageTransition,
         completion: @escaping @MainActor (_ isFinished: Bool) -> Void)
 
-    /// Returns an indicator for a load, which replaces the slot's previous indicator. By default, there is none.
+    /// Returns an indicator for a load, which replaces the slot's previous indicator. By default, returns `nil`.
     /// - Parameters:
     ///   - style: the kind of indicator.
     ///   - slot: the slot.
@@ -40,7 +41,8 @@ public import FoundationEssentials
     /// - Parameter slot: the slot.
     func playsAnimations(in slot: ImageSlot) -> Bool
 
-    /// Tells the display that the state of a slot has changed: a load has begun, has progress, has ended, or was forgotten. By default, nothing happens.
+    /// Tells the display that the state of a slot has changed: a load has begun, has progress, has ended, or was forgotten. By default,
+    /// does nothing.
     /// - Parameter slot: the slot, whose state is ``ImageBinding/phase(of:)``.
     func phaseChanged(of slot: ImageSlot)
 
@@ -95,7 +97,7 @@ extension ImageDisplay {
     /// - Parameters:
     ///   - url: the URL of the image; `nil` to show nothing but the placeholder.
     ///   - slot: the slot.
-    ///   - placeholder: the image to show while the load goes on.
+    ///   - placeholder: the image to show during the load.
     ///   - failureImage: the image to show if the load fails.
     ///   - display: the options for showing the image.
     ///   - transition: the change to the new image; `nil` to show it at once.
@@ -112,7 +114,7 @@ extension ImageDisplay {
             onEvent: onEvent)
     }
 
-    /// Cancels the load of a slot, if a load is under way. The slot keeps its contents.
+    /// Cancels the load of a slot, if one is in progress. The slot keeps its contents.
     /// - Parameter slot: the slot.
     public func cancelImageLoad(in slot: ImageSlot = .image) { imageBinding.load(in: slot)?.cancel() }
 

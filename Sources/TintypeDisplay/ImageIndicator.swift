@@ -1,7 +1,7 @@
 /// A sign on the screen that an image is being loaded, such as a spinner.
 ///
-/// A load starts its indicator, and stops it before its end is reported, or before it starts it again: a load that was suspended, or whose display
-/// wants another size, goes on with an indicator that is at its start.
+/// A load starts its indicator, and stops it before reporting its end. It also stops and restarts the indicator when it continues after a
+/// suspension, or at another size for its display.
 @MainActor public protocol ImageIndicator: AnyObject {
     /// Shows the indicator, at the start of its range.
     func start()
@@ -12,11 +12,11 @@
     func stop()
 }
 
-/// The kind of an indicator. A display ignores kinds that it doesn't have.
+/// The kind of an indicator. A display ignores kinds that it doesn't support.
 public struct IndicatorStyle: RawRepresentable, Sendable, Hashable {
     /// The name of the style.
     public let rawValue: String
-    /// Creates a style of a display's own.
+    /// Creates a custom style.
     /// - Parameter rawValue: the name of the style.
     public init(rawValue: String) { self.rawValue = rawValue }
 

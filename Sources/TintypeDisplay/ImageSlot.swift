@@ -1,10 +1,10 @@
 /// A place for an image in a display, such as the background of a button.
 ///
-/// Loads for the same slot replace each other; loads for different slots are independent. Programs may name slots of their own.
+/// Loads for the same slot replace each other; loads for different slots are independent. Programs may define slots of their own.
 public struct ImageSlot: RawRepresentable, Sendable, Hashable {
     /// The name of the slot.
     public let rawValue: String
-    /// Creates a slot of a display's own.
+    /// Creates a custom slot.
     /// - Parameter rawValue: the name of the slot.
     public init(rawValue: String) { self.rawValue = rawValue }
 

@@ -1,10 +1,10 @@
 /// The change between two images in a display.
 ///
-/// A transition is used for images that weren't in memory, unless ``DisplayOptions/forceTransition`` asks for it.
+/// A transition is used only for images that weren't in memory, unless ``DisplayOptions/forceTransition`` is set.
 public struct ImageTransition: Sendable {
-    /// The movement of a transition.
+    /// The visual effect of a transition.
     public enum Effect: Sendable, Hashable {
-        /// The new image becomes visible over the old.
+        /// The new image fades in over the old.
         case crossDissolve
         /// The new image moves in from an edge, and pushes the old out.
         case slide(from: Edge)
@@ -24,12 +24,12 @@ public struct ImageTransition: Sendable {
         case bottom
     }
 
-    /// The movement.
+    /// The visual effect.
     public var effect: Effect
     /// The duration; zero or less shows the image at once.
     public var duration: Duration
-    /// The visible part of the change, from 0 to 1, at a part of the duration. By default, a change begins and ends slowly.
-    /// It may be called on any thread.
+    /// The easing function: returns the completed part of the change at a part of the duration, both from 0 to 1. By default, a change
+    /// starts and ends slowly. It may be called on any thread.
     public var easing: @Sendable (Double) -> Double = { $0 * $0 * (3 - 2 * $0) }
     /// A closure that is called before the image is shown.
     public var prepare: (@MainActor @Sendable (DisplayedImage) -> Void)?
@@ -38,14 +38,14 @@ public struct ImageTransition: Sendable {
 
     /// Creates a transition.
     /// - Parameters:
-    ///   - effect: the movement.
+    ///   - effect: the visual effect.
     ///   - duration: the duration; zero or less shows the image at once.
     public init(_ effect: Effect, duration: Duration) {
         self.effect = effect
         self.duration = duration
     }
 
-    /// Returns a transition that makes the new image visible over the old.
+    /// Returns a transition that fades the new image in over the old.
     /// - Parameter seconds: the duration in seconds.
     public static func crossDissolve(_ seconds: Double = 0.25) -> ImageTransition {
         ImageTransition(.crossDissolve, duration: duration(seconds))
@@ -67,7 +67,7 @@ public struct ImageTransition: Sendable {
         ImageTransition(.flip(from: edge), duration: duration(seconds))
     }
 
-    /// Returns the completed part of the change, from 0 to 1, by ``easing``.
+    /// Returns the completed part of the change, from 0 to 1, according to ``easing``.
     /// - Parameter elapsed: the time since the beginning.
     public func fraction(after elapsed: Duration) -> Double {
         guard duration > .zero, elapsed < duration else { return 1 }

@@ -3,11 +3,11 @@ internal import CGTK
 internal import CGTKShim
 public import TintypeDisplay
 
-/// A GTK widget that shows images: the part that pictures, avatars, and buttons have in common.
+/// The base class of GTK widgets that show images: pictures, avatars, and buttons.
 ///
-/// Its functions `setImage` come from ``/Tintype/ImageDisplay``.
+/// `setImage` comes from ``/Tintype/ImageDisplay``.
 @MainActor public class ImageWidget: ImageDisplay {
-    /// The widget, which the object retains.
+    /// The GTK widget. The object retains it.
     public let widget: WidgetPointer
     let state: PictureState
 
@@ -22,18 +22,18 @@ public import TintypeDisplay
 
     // MARK: Sizes
 
-    /// The largest size at which images are shown, in application pixels; `nil`, the default, for images in full.
+    /// The largest size at which images are shown, in application pixels; `nil`, the default, for full-size images.
     ///
-    /// Images are decoded as thumbnails of this size times the scale factor of the screen; where the content fit of the picture is “cover”, they cover it. A
-    /// request with a thumbnail size of its own keeps that. A change holds for loads from then on: for the image that is shown, call
+    /// Images are decoded as thumbnails of this size times the scale factor of the screen; they cover it if the content fit of the picture
+    /// is “cover”. A request with its own thumbnail size keeps it. A change affects later loads. To apply it to the current image, call
     /// ``/Tintype/ImageBinding/reload()`` of the ``imageBinding``.
     public var decodeSize: PixelSize? {
         get { state.decodeSize }
         set { state.decodeSize = newValue }
     }
 
-    /// The natural size, in application pixels, with or without an image, so that the layout doesn't jump when one comes; `nil`, the default, for
-    /// that of the image. An image of other proportions is placed in it by the content fit.
+    /// The natural size, in application pixels, with or without an image, so that the layout doesn't jump when the image appears; `nil`,
+    /// the default, for the size of the image. The content fit places an image of other proportions.
     public var expectedSize: PixelSize? {
         get { state.expectedSize }
         set { state.expectedSize = newValue }
@@ -41,23 +41,23 @@ public import TintypeDisplay
 
     // MARK: What stands in for an image
 
-    /// The content until there is an image; `nil`, the default, for nothing. A placeholder of a load has precedence.
+    /// The content until there is an image; `nil`, the default, for nothing. The placeholder of a load takes precedence.
     ///
-    /// This and the two others need a `GtkPicture` or a `GtkButton`: a `GtkImage` of the program shows images only.
+    /// This property, ``failure``, and ``indicator`` need a `GtkPicture` or a `GtkButton`: a `GtkImage` of the program shows only images.
     public var placeholder: WidgetContent? {
         get { state.placeholder?.content }
         set { state.placeholder = state.standIn(newValue) }
     }
 
-    /// The content if a load fails and no image is there; `nil`, the default, for ``placeholder``. The reason is the tooltip of the widget,
-    /// unless the program has set one.
+    /// The content if a load fails and there is no image; `nil`, the default, for ``placeholder``. The reason becomes the tooltip of the
+    /// widget, unless the program has set a tooltip.
     public var failure: WidgetContent? {
         get { state.failure?.content }
         set { state.failure = state.standIn(newValue) }
     }
 
-    /// The content during loads that ask for an indicator; `nil`, the default, for a spinner or a bar that the library draws. A `GtkSpinner` spins, and
-    /// a `GtkProgressBar` fills.
+    /// The content during loads that have an indicator; `nil`, the default, for a spinner or a bar that the library draws. A `GtkSpinner`
+    /// spins, and a `GtkProgressBar` fills.
     public var indicator: WidgetContent? {
         get { state.indicator?.content }
         set { state.setIndicator(state.standIn(newValue)) }
@@ -71,8 +71,8 @@ public import TintypeDisplay
         set { state.onPhaseChange = newValue }
     }
 
-    /// The name of the image for people who don't see it; `nil`, the default, for none. While an image is being loaded, assistive technology is told
-    /// that the widget is busy.
+    /// The text alternative for people who can't see the image; `nil`, the default, for none. While an image is being loaded, the widget
+    /// reports to assistive technology that it is busy.
     public var alternativeText: String? {
         get { state.alternativeText }
         set {
@@ -87,8 +87,8 @@ public import TintypeDisplay
 
     // MARK: Animations
 
-    /// The way in which animations are played: those that are shown now, and later ones. Of the settings,
-    /// ``PlaybackSettings/isAutomatic`` holds for later ones only.
+    /// The playback settings for the current animation and for later animations. ``PlaybackSettings/isAutomatic`` affects later animations
+    /// only.
     public var playback: PlaybackSettings {
         get { state.playback }
         set { state.playback = newValue }
@@ -99,7 +99,7 @@ public import TintypeDisplay
     /// The loads of the widget.
     public var imageBinding: ImageBinding { state.imageBinding }
 
-    /// Returns a request at the ``decodeSize``, unless it has a thumbnail size of its own. Prefetch with it.
+    /// Returns a request for the ``decodeSize``, unless it has its own thumbnail size. Use the result to prefetch images for the widget.
     /// - Parameters:
     ///   - request: the request.
     ///   - slot: the slot.
@@ -122,7 +122,8 @@ public import TintypeDisplay
     ///   - content: the image.
     ///   - slot: the slot.
     ///   - transition: the transition.
-    ///   - completion: a closure that is called once: at the end, or with false when something else is shown.
+    ///   - completion: a closure that is called exactly once: with true at the end of the transition, or with false if something else is
+    ///     shown first.
     public func show(
         _ content: DisplayedImage, in slot: ImageSlot, with transition: ImageTransition,
         completion: @escaping @MainActor (_ isFinished: Bool) -> Void

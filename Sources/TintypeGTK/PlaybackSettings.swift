@@ -1,22 +1,22 @@
 #if GTK
 public import TintypeDisplay
 
-/// The way in which a widget plays animations. It belongs to the widget, and holds for each animation that the widget shows.
+/// Settings for playing animations in a widget. They apply to each animation that the widget shows.
 public struct PlaybackSettings: Sendable, Hashable {
-    /// True if animations begin by themselves, the default. Otherwise, and for users who asked their desktop for reduced motion
-    /// (`gtk-enable-animations`), they show their first frame until the program calls `play()` of the player.
+    /// True, the default, to play animations automatically. If false, or if the user has asked the desktop for reduced motion
+    /// (`gtk-enable-animations`), animations show their first frame until the program calls `play()` of the player.
     ///
-    /// A change holds for animations that are shown afterwards. The player plays and pauses an animation that is shown.
+    /// A change affects animations that are shown afterwards. Use the player to play and pause the current animation.
     public var isAutomatic = true
     /// The order of the frames.
     public var mode = PlaybackMode.normal
-    /// The speed, 1 for the image's. See ``/Tintype/AnimatedImagePlayer/rate``.
+    /// The speed; 1 for the image's own. See ``/Tintype/AnimatedImagePlayer/rate``.
     public var rate = 1.0
-    /// The number of passes, 0 to repeat forever; `nil`, the default, for the image's.
+    /// The number of passes; 0 to repeat forever, or `nil`, the default, for the image's own.
     public var loopCount: Int?
     /// True to skip frames that are late. See ``/Tintype/AnimatedImagePlayer/skipsLateFrames``.
     public var skipsLateFrames = false
-    /// The memory for frames that are kept decoded. See ``/Tintype/AnimatedImagePlayer/maximumBufferSize``.
+    /// The memory for decoded frames. See ``/Tintype/AnimatedImagePlayer/maximumBufferSize``.
     public var maximumBufferSize: ByteCount?
 
     /// Creates settings with the defaults.

@@ -3,9 +3,9 @@ internal import CGTK
 public import TintypeDisplay
 
 extension Image {
-    /// Makes a `GdkTexture` of the pixels of the image, or of its first frame, without copying them.
+    /// Creates a `GdkTexture` from the pixels of the image, or of its first frame, without copying them.
     ///
-    /// A texture is a `GdkPaintable`, too. It is that of the widgets of the library that show the image already. Release it with `g_object_unref`.
+    /// A texture is also a `GdkPaintable`. Widgets of the library that show the image share it. Release it with `g_object_unref`.
     /// - Returns: the texture, with a reference for the caller; `nil` if a side is longer than GTK can show, 2,147,483,647 pixels.
     @MainActor public func makeTexture() -> OpaquePointer? {
         guard let texture = Texture.of(pixels) else { return nil }

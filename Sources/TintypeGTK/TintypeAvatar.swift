@@ -2,19 +2,19 @@
 internal import CGTK
 public import TintypeDisplay
 
-/// A round picture of a person, with the initials of the name where there is no image.
+/// A round picture of a person, with initials if there is no image.
 ///
 /// `setImage` comes from ``/Tintype/ImageDisplay``.
 ///
-/// It makes a `GtkPicture` of the style class `tintype-avatar`. The initials are a label with the classes `tintype-initials` and `tintype-color-0` to
-/// `tintype-color-5`, by the name. Programs may change them in their style sheets.
+/// The avatar is a `GtkPicture` with the style class `tintype-avatar`. The initials are a label with the class `tintype-initials` and,
+/// depending on the name, one of the classes `tintype-color-0` to `tintype-color-5`. Programs may restyle them in their style sheets.
 @MainActor public final class TintypeAvatar: ImageWidget {
     private let side: Int32
 
     /// Creates an avatar.
     /// - Parameters:
     ///   - name: the name of the person, which is also the alternative text.
-    ///   - size: the diameter, in application pixels, 8 at least.
+    ///   - size: the diameter, in application pixels, at least 8.
     ///   - manager: the manager that loads the images; `nil` for ``/Tintype/ImageBinding/defaultManager``.
     public init(name: String = "", size: Int = 32, manager: ImageManager? = nil) {
         self.name = name

@@ -3,7 +3,7 @@ public import FoundationEssentials
 public import TintypeDisplay
 
 extension TintypeButton {
-    /// Shows the image at a URL in a state of the button.
+    /// Shows the image at a URL for a state of the button.
     ///
     /// For a request, an indicator, or a failure image, call `setImage` with the slot ``imageSlot(for:)``.
     /// - Parameters:
@@ -23,11 +23,11 @@ extension TintypeButton {
             onEvent: onEvent)
     }
 
-    /// Shows the image at a URL as the background in a state of the button. The parameters are the same as in `setImage`.
+    /// Shows the image at a URL as the background for a state of the button. The parameters are the same as in `setImage`.
     /// - Parameters:
     ///   - url: the URL of the image; `nil` to show nothing but the placeholder.
     ///   - state: the state of the button.
-    ///   - placeholder: the image to show while the load goes on.
+    ///   - placeholder: the image to show during the load.
     ///   - display: the options for showing the image.
     ///   - transition: the change to the new image; `nil` to show it at once.
     ///   - onEvent: a closure that receives progress, previews, and the end, exactly once.
@@ -40,19 +40,19 @@ extension TintypeButton {
             transition: transition, onEvent: onEvent)
     }
 
-    /// Returns the URL of the image that a state shows: its own, or else the normal state's.
+    /// Returns the URL of the image for a state: its own, or else the normal state's.
     /// - Parameter state: the state of the button.
     public func imageURL(for state: State) -> URL? {
         imageURL(in: Self.imageSlot(for: state)) ?? imageURL(in: Self.imageSlot(for: .normal))
     }
 
-    /// Returns the URL of the background that a state shows: its own, or else the normal state's.
+    /// Returns the URL of the background for a state: its own, or else the normal state's.
     /// - Parameter state: the state of the button.
     public func backgroundImageURL(for state: State) -> URL? {
         imageURL(in: Self.backgroundSlot(for: state)) ?? imageURL(in: Self.backgroundSlot(for: .normal))
     }
 
-    /// Cancels the loads of a state, if any are under way.
+    /// Cancels the loads in progress for a state, if any.
     /// - Parameter state: the state of the button.
     public func cancelImageLoads(for state: State) {
         cancelImageLoad(in: Self.imageSlot(for: state))

@@ -6,10 +6,10 @@ public import TintypeDisplay
 ///
 /// `setImage` comes from ``/Tintype/ImageDisplay``.
 ///
-/// It makes a `GtkButton`, or adds images to one of the program. The label of that button, or another child, moves into a row beside the image, so that
-/// `gtk_button_get_label` returns `NULL` from then on. A state without an image has the normal state's. Loads and
-/// images belong to the widget: they go on when the object is released, and end when the widget is destroyed. The button is as large as its image:
-/// give it a ``ImageWidget/decodeSize``.
+/// It creates a `GtkButton`, or adds images to a `GtkButton` of the program. The label or other child of that button moves into a row
+/// beside the image, so that `gtk_button_get_label` then returns `NULL`. A state without an image uses the normal state's. Loads and images
+/// belong to the widget: they continue when the object is released, and end when the widget is destroyed. The button is as large as its
+/// image: set a ``ImageWidget/decodeSize``.
 @MainActor public final class TintypeButton: ImageWidget {
     /// A state of a button.
     public enum State: String, Sendable, CaseIterable {

@@ -4,13 +4,13 @@ public import TintypeDisplay
 
 /// A factory of pictures for `GtkGridView` and `GtkListView`.
 ///
-/// The view reuses the pictures while it is scrolled. The load of a picture that is reused is canceled, and its image released. An image
-/// that isn't in memory starts to load when the view has been laid out, those in sight first.
+/// The view reuses the pictures as it scrolls. When a picture is reused, its load is canceled, and its image is released. Images that
+/// aren't in memory start to load after the view's layout, visible images first.
 @MainActor public final class TintypeItemFactory {
-    /// The `GtkSignalListItemFactory`, which the object retains.
+    /// The `GtkSignalListItemFactory`. The object retains it.
     public let pointer: OpaquePointer
 
-    /// Creates a factory of pictures alone.
+    /// Creates a factory of plain pictures.
     /// - Parameters:
     ///   - manager: the manager that loads the images; `nil` for ``/Tintype/ImageBinding/defaultManager``.
     ///   - bind: sets the image of a picture for the item at a position.
@@ -24,12 +24,13 @@ public import TintypeDisplay
         }
     }
 
-    /// Creates a factory of widgets with a picture in them, for example with a label beside it.
+    /// Creates a factory of widgets that contain a picture, for example beside a label.
     /// - Parameters:
     ///   - manager: the manager that loads the images; `nil` for ``/Tintype/ImageBinding/defaultManager``.
-    ///   - makeWidget: makes a widget around a picture, which it may change. It is called for each widget that the view makes.
+    ///   - makeWidget: creates a widget around a picture, which it may configure. It is called for each widget that the view creates.
     ///   - bind: sets the image of a picture, and the rest of its widget, for the item at a position.
-    ///   - unbind: called before a picture and its widget leave their item; `nil` for nothing. The picture forgets its image and its load by itself.
+    ///   - unbind: called before a picture and its widget are removed from their item; `nil` for none. The picture discards its image and
+    ///     its load itself.
     public init(
         manager: ImageManager? = nil, makeWidget: @escaping @MainActor (TintypePicture) -> WidgetPointer,
         bind: @escaping @MainActor (_ picture: TintypePicture, _ widget: WidgetPointer, _ position: Int) -> Void,
@@ -67,7 +68,7 @@ public import TintypeDisplay
 
     isolated deinit { g_object_unref(UnsafeMutableRawPointer(pointer)) }
 
-    /// Returns ``pointer`` with another reference, for functions that take a reference over, such as `gtk_grid_view_new`.
+    /// Returns ``pointer`` with an additional reference, for functions that take ownership of a reference, such as `gtk_grid_view_new`.
     public func retainedPointer() -> OpaquePointer {
         g_object_ref(UnsafeMutableRawPointer(pointer))
         return pointer

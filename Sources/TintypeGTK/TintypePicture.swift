@@ -6,9 +6,9 @@ public import TintypeDisplay
 ///
 /// `setImage` comes from ``/Tintype/ImageDisplay``.
 ///
-/// It makes a `GtkPicture`, or works with a `GtkPicture` or `GtkImage` of the program, for example one of a `GtkBuilder`. Loads, animations, and images belong to the widget: they go on when the
-/// object is released, and end when the widget is destroyed. While the widget is unmapped in its window, its loads are suspended; while it is out of sight,
-/// animations stand still and loads have a low priority.
+/// It creates a `GtkPicture`, or wraps a `GtkPicture` or `GtkImage` of the program, for example from a `GtkBuilder`. Loads, animations, and
+/// images belong to the widget: they continue when the object is released, and end when the widget is destroyed. While the widget is
+/// unmapped in its window, its loads are suspended. While it is out of sight, animations stop and loads have a low priority.
 @MainActor public final class TintypePicture: ImageWidget {
     /// Creates a picture with a `GtkPicture` of its own.
     /// - Parameter manager: the manager that loads the images; `nil` for ``/Tintype/ImageBinding/defaultManager``.
@@ -16,10 +16,10 @@ public import TintypeDisplay
         self.init(wrapping: gtk_picture_new(), manager: manager)
     }
 
-    /// Creates a picture that shows its images in a widget of the program. Pictures that wrap the same widget share everything, also the manager
-    /// of the first.
+    /// Creates a picture that shows its images in a widget of the program. Pictures that wrap the same widget share everything, including
+    /// the manager of the first.
     /// - Parameters:
-    ///   - widget: a `GtkPicture` or a `GtkImage`. In other widgets, nothing is shown.
+    ///   - widget: a `GtkPicture` or a `GtkImage`. Other widgets show nothing.
     ///   - manager: the manager that loads the images; `nil` for ``/Tintype/ImageBinding/defaultManager``.
     public init(wrapping widget: WidgetPointer, manager: ImageManager? = nil) {
         super.init(widget) {
@@ -39,7 +39,7 @@ public import TintypeDisplay
         }
     }
 
-    /// True if the image of the slot ``/Tintype/ImageSlot/highlighted`` is shown, if there is one.
+    /// True to show the image of the slot ``/Tintype/ImageSlot/highlighted``, if there is one.
     public var isHighlighted: Bool {
         get { state.slotPaintables.first?.order.first == .highlighted }
         set {
@@ -48,7 +48,7 @@ public import TintypeDisplay
         }
     }
 
-    /// The player of the animation that is shown; `nil` for a still image. Its settings are those of ``ImageWidget/playback`` at first.
+    /// The player of the current animation; `nil` for a still image. Its initial settings come from ``ImageWidget/playback``.
     public var player: AnimatedImagePlayer? { state.player(in: .image) }
 }
 #endif

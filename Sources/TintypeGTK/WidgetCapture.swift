@@ -3,9 +3,9 @@ internal import CGTK
 internal import CGTKShim
 public import TintypeDisplay
 
-/// Pictures of GTK's drawing, for screenshots and tests.
+/// Functions that capture the drawing of widgets, for screenshots and tests.
 @MainActor public enum WidgetCapture {
-    /// Returns a widget as it was last drawn; `nil` if it isn't in a window that is shown.
+    /// Returns an image of a widget as it was last drawn; `nil` if it isn't in a visible window.
     /// - Parameter widget: the widget.
     public static func image(of widget: WidgetPointer) -> Image? {
         let (width, height) = (gtk_widget_get_width(widget), gtk_widget_get_height(widget))

@@ -2,17 +2,17 @@
 internal import CGTK
 internal import TintypeDisplay
 
-/// Something that a widget shows in place of an image, above its area.
+/// Content that a widget shows over its area in place of an image.
 ///
-/// A widget retains what it is given. Icons and paintables are in the middle, at their own size.
+/// The widget retains its content. Icons and paintables are centered, at their own size.
 public enum WidgetContent {
-    /// An icon of the theme, by its name, in the color of text.
+    /// An icon of the theme, by name, in the color of text.
     case icon(String)
     /// A `GdkPaintable`.
     case paintable(OpaquePointer)
-    /// A widget without a parent, which covers the area, or has the place in it that its alignment asks for.
+    /// A widget without a parent. It covers the area, or is placed in it according to its alignment.
     case widget(WidgetPointer)
-    /// A button that loads the image again. Its tooltip is the reason of the failure.
+    /// A button that loads the image again. Its tooltip is the reason for the failure.
     case retryButton(icon: String = "view-refresh-symbolic")
 }
 

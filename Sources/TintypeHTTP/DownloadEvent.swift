@@ -9,16 +9,16 @@ public enum DownloadEvent: Sendable {
     case responded(id: Int, ResponseHead)
     /// A transfer failed, and is repeated after a delay.
     case retrying(id: Int, after: ImageError, delay: Duration)
-    /// A load ended: its measurements, and the error if it failed.
+    /// A load ended, with its measurements, and with the error if it failed.
     case finished(id: Int, TransferMetrics, ImageError?)
-    /// The downloader was suspended: no transfer starts.
+    /// The downloader was suspended: no more transfers start.
     case suspended
     /// The downloader continues.
     case resumed
 }
 
 extension DownloadEvent: CustomStringConvertible {
-    /// A sentence without secrets: neither user info nor values of queries nor header fields.
+    /// A sentence without secrets: it omits user info, query values, and header fields.
     public var description: String {
         switch self {
         case .started(let id, let url): "Transfer \(id) of \(url.shortDescription) started"

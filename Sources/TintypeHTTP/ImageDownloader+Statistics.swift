@@ -1,10 +1,10 @@
 #if HTTP
 extension ImageDownloader {
-    /// The state of a downloader and the sums of its work.
+    /// The state of a downloader and the totals of its work.
     public struct Statistics: Sendable, Hashable {
-        /// The number of transfers that run.
+        /// The number of running transfers.
         public var active = 0
-        /// The number of downloads that wait for their turn.
+        /// The number of downloads that are waiting for their turn.
         public var waiting = 0
         /// The number of transfers that have started since the downloader was created.
         public var started = 0

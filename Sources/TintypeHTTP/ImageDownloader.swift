@@ -9,14 +9,14 @@ public import TintypeLoading
 /// let loaded = try await downloader.load(LoadRequest(url: url))
 /// ```
 ///
-/// Normally at most ``Configuration/maximumConcurrentDownloads`` transfers run at once. The others wait, in the order of their priority,
-/// which follows changes of ``LoadRequest/priority``. Connections are kept and reused. A slow host doesn't hold up others: those that wait for a host
-/// with more than half of the slots start at once.
+/// Normally at most ``Configuration/maximumConcurrentDownloads`` transfers run at once. The others wait in the order of their priority,
+/// which follows changes of ``LoadRequest/priority``. Connections are kept and reused. A slow host doesn't block others: while it holds
+/// more than half of the slots, additional transfers start for waiting downloads.
 ///
 /// A downloader closes its connections when it is released. ``shutdown(cancelsLoads:)`` closes them earlier and waits for the end. The
 /// threads belong to the process and are shared by all downloaders.
 ///
-/// A downloader makes a request for each load. The manager combines equal loads.
+/// A downloader makes one request for each load. The manager combines equal loads.
 public final class ImageDownloader: ImageLoading, Sendable {
     /// A downloader with the default configuration.
     public static let shared = ImageDownloader()
@@ -62,7 +62,7 @@ public final class ImageDownloader: ImageLoading, Sendable {
 
     /// The number of transfers that may run at once.
     ///
-    /// A change takes effect immediately, but ends no transfer that runs.
+    /// A change takes effect immediately, but doesn't end running transfers.
     public var maximumConcurrentDownloads: Int {
         get { slots.limit }
         set { slots.limit = newValue }
@@ -76,7 +76,7 @@ public final class ImageDownloader: ImageLoading, Sendable {
         set { liveHeaders.withLock { $0 = newValue } }
     }
 
-    /// A Boolean value that is true while no transfer may start. Transfers that run continue.
+    /// True while no transfers may start. Running transfers continue.
     public var isSuspended: Bool {
         get { slots.isSuspended }
         set {
@@ -85,14 +85,14 @@ public final class ImageDownloader: ImageLoading, Sendable {
         }
     }
 
-    /// The state of the downloader and the sums of its work.
+    /// The state of the downloader and the totals of its work.
     public var statistics: Statistics {
         var statistics = totals.withLock { $0 }
         (statistics.active, statistics.waiting) = slots.counts
         return statistics
     }
 
-    /// Cancels all loads, those that run and those that wait. They end with ``ImageError/Code/cancelled``.
+    /// Cancels all running and waiting loads. They end with ``ImageError/Code/cancelled``.
     ///
     /// The downloader can be used afterward.
     public func cancelAll() {
@@ -101,11 +101,11 @@ public final class ImageDownloader: ImageLoading, Sendable {
 
     /// Ends all loads, and closes all connections.
     ///
-    /// Later loads end with ``ImageError/Code/loadingDisallowed``. An attempt to connect that gets no answer can't be ended: the wait for
-    /// it takes up to 5 s longer than ``Configuration/timeout``, and then leaves it alone. Shutting down again does nothing, and neither
-    /// does shutting down ``shared``, which belongs to the whole program.
-    /// - Parameter cancelsLoads: true if loads that run or wait end with ``ImageError/Code/cancelled``; false to wait for their end. In a
-    ///   suspended downloader, loads that wait for their turn never end by themselves.
+    /// Later loads end with ``ImageError/Code/loadingDisallowed``. A connection attempt without an answer can't be ended: the call waits
+    /// for it up to 5 s longer than ``Configuration/timeout``, and then abandons it. Shutting down again does nothing. Neither does
+    /// shutting down ``shared``, which belongs to the whole program.
+    /// - Parameter cancelsLoads: true to end running and waiting loads with ``ImageError/Code/cancelled``; false to wait for them to end.
+    ///   In a suspended downloader, waiting loads never end by themselves.
     public func shutdown(cancelsLoads: Bool = true) async {
         guard self !== Self.shared else { return }
         running.withLock { $0.isShutDown = true }
@@ -134,10 +134,10 @@ public final class ImageDownloader: ImageLoading, Sendable {
 
     public func cookies(for url: URL) -> String? { configuration.cookies?.cookies(for: url) }
 
-    /// The fields of a request with ``headers``, the authorization of `user:password@` in the URL, and the fields of
+    /// Returns the fields of a request, with ``headers``, the authorization from `user:password@` in the URL, and the fields from
     /// ``Configuration/headerProvider``.
     ///
-    /// Fields that closures add later, such as credentials for a challenge, aren't among them, and neither are ``cookies(for:)``.
+    /// Fields that closures add later, such as credentials for a challenge, aren't included, and neither are ``cookies(for:)``.
     /// - Parameters:
     ///   - headers: the header fields of the request.
     ///   - url: the URL of the request.
@@ -154,8 +154,8 @@ public final class ImageDownloader: ImageLoading, Sendable {
 
     /// Loads the bytes of a URL.
     ///
-    /// `user:password@` in the URL becomes a Basic authorization for its origin, and no error shows it. A GET or HEAD whose kept
-    /// connection breaks before the response is sent again, until a new connection breaks.
+    /// `user:password@` in the URL becomes a Basic authorization for its origin, and never appears in errors. If a reused connection breaks
+    /// before the response, a GET or HEAD request is sent again, until a new connection breaks.
     /// - Parameter request: the URL, its header fields and priority, and a closure for progress.
     /// - Returns: the body and the properties of the response.
     /// - Throws: an ``ImageError`` whose source is the URL without credentials. Codes: ``ImageError/Code/invalidURL``,

@@ -1,8 +1,8 @@
 internal import TintypeLoading
 
-/// The activity of downloaders, for an indicator that doesn't flicker.
+/// The network activity of downloaders, for an indicator that doesn't flicker.
 ///
-/// It starts when transfers have run for a while, and ends when none has run for a while. A loader of the program's own can report its
+/// The activity starts when transfers have run for a while, and ends when none has run for a while. A custom loader can report its
 /// transfers, too: it calls ``observe(_:of:)`` with ``DownloadEvent/started(id:url:)`` and ``DownloadEvent/finished(id:_:_:)``.
 ///
 /// ```swift
@@ -45,7 +45,7 @@ public final class NetworkActivity: Sendable {
     /// Creates an activity. The default delays are the same as AFNetworking's.
     /// - Parameters:
     ///   - activationDelay: the time that transfers run before the activity starts.
-    ///   - completionDelay: how long no transfer must run until it ends.
+    ///   - completionDelay: the time without transfers until the activity ends.
     ///   - clock: the clock of the delays, such as a test's clock.
     ///   - action: called with true when the activity starts, and with false when it ends; on any thread, never two calls at once.
     public init(

@@ -45,7 +45,7 @@ public final class ManualClock: Clock {
 
     /// The number of tasks that sleep until a time of this clock.
     ///
-    /// A task that ``advance(by:)`` wakes, or that is canceled, stops counting at once, before it has run again.
+    /// A task that is woken by ``advance(by:)`` or canceled stops counting immediately, before it runs again.
     public var sleepers: Int { state.value.deadlines.count }
 
     /// Advances the time and wakes the tasks whose deadline is reached.
@@ -58,7 +58,7 @@ public final class ManualClock: Clock {
         }
     }
 
-    /// Waits until tasks sleep.
+    /// Waits until a number of tasks are sleeping.
     /// - Parameters:
     ///   - count: the smallest number of ``sleepers``.
     ///   - timeLimit: the longest wait, in real time; `nil` for no limit. The default is ten minutes.

@@ -1,7 +1,7 @@
-/// A gate in an answer: an ``OriginServer`` or a ``TestLoader`` stops there until the test opens it.
+/// A gate in a response: an ``OriginServer`` or a ``TestLoader`` stops there until the test opens it.
 ///
-/// A gate makes a test of the middle of a load exact: the test waits until the answer has arrived at the gate, does the tested action,
-/// and opens the gate.
+/// With a gate, a test can act at an exact point of a load: it waits until the response has arrived at the gate, performs the tested
+/// action, and opens the gate.
 ///
 /// ```swift
 /// let gate = OriginGate()
@@ -22,23 +22,23 @@ public final class OriginGate: Sendable {
     /// Creates a closed gate.
     public init() {}
 
-    /// The number of answers that have arrived at the gate since it was created.
+    /// The number of responses that have arrived at the gate since it was created.
     public var arrivals: Int { state.value.arrivals }
 
-    /// Lets answers pass, those that wait or those that arrive next.
-    /// - Parameter count: the number of answers.
+    /// Lets a number of responses pass: first those that are waiting, then those that arrive next.
+    /// - Parameter count: the number of responses.
     public func open(_ count: Int = 1) {
         state.update { $0.permits += count }
     }
 
-    /// Lets all answers pass from now on.
+    /// Lets all responses pass from now on.
     public func openForGood() {
         state.update { $0.permits = .max / 2 }
     }
 
-    /// Waits until answers have arrived at the gate.
+    /// Waits until a number of responses have arrived at the gate.
     /// - Parameters:
-    ///   - count: the number of answers since the gate was created.
+    ///   - count: the number of responses since the gate was created.
     ///   - timeLimit: the longest wait; `nil` for no limit. The default is ten minutes.
     /// - Throws: `CancellationError`, and ``WaitTimeout`` after the time limit.
     public func waitForArrivals(_ count: Int, timeLimit: Duration? = .seconds(600)) async throws {

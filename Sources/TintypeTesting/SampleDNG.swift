@@ -1,8 +1,7 @@
 public import FoundationEssentials
 public import TintypeLoading
 
-/// Writes small DNG files: the samples of a Bayer sensor, 16 bits, without compression (Adobe, "Digital Negative
-/// Specification", 1.4; TIFF 6.0).
+/// A writer of small DNG files with uncompressed 16-bit samples of a Bayer sensor (Adobe, "Digital Negative Specification", 1.4; TIFF 6.0).
 public struct SampleDNG {
     /// The picture that the sensor captures.
     public var picture: PixelBuffer

@@ -15,13 +15,14 @@ public struct SampleImage: Sendable {
     public var frameCount = 1
 }
 
-/// Draws sample images in every format that can be read without package traits, so that no files have to be shipped.
+/// Sample images in every format that can be read without package traits. They are drawn, so that no files have to be
+/// shipped.
 ///
 /// ```swift
 /// let png = try SampleImages.draw(.colorWheel, scale: 0.1).data
 /// ```
 public enum SampleImages {
-    /// A sample, by the name of its file.
+    /// The samples, named by file.
     public enum Kind: String, Sendable, CaseIterable {
         /// A JPEG of twelve megapixels.
         case mountains = "mountains-12-megapixels.jpg"
@@ -43,11 +44,11 @@ public enum SampleImages {
         case spheresGIF = "spheres-256-colors.gif"
         /// A JPEG that is stored upside down, with the Exif orientation 3.
         case orientationDown = "orientation-3.jpg"
-        /// A JPEG with the Exif orientation 6. It shows the same as the others.
+        /// A JPEG with the Exif orientation 6. Upright, it shows the same picture as the others.
         case orientationRight = "orientation-6.jpg"
-        /// A JPEG with the Exif orientation 8. It shows the same as the others.
+        /// A JPEG with the Exif orientation 8. Upright, it shows the same picture as the others.
         case orientationLeft = "orientation-8.jpg"
-        /// A JPEG with the Exif orientation 7. It shows the same as the others.
+        /// A JPEG with the Exif orientation 7. Upright, it shows the same picture as the others.
         case orientationRightMirrored = "orientation-7.jpg"
         /// A PNG with transparency.
         case colorWheel = "color-wheel-alpha.png"

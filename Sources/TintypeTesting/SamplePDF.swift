@@ -1,6 +1,6 @@
 public import FoundationEssentials
 
-/// Writes small PDF files, object by object (ISO 32000-1, 7.5).
+/// A writer of small PDF files, object by object (ISO 32000-1, 7.5).
 public struct SamplePDF {
     /// The objects, starting with number 1: their dictionaries and the contents of their streams.
     public var objects: [(dictionary: String, stream: String?)]

@@ -1,7 +1,7 @@
 public import FoundationEssentials
 public import TintypeLoading
 
-/// A loader with scripted answers, for tests of programs that load images.
+/// A loader with scripted answers, to test programs that load images.
 ///
 /// It needs no network and no server. It records every request, and an answer can wait at an ``OriginGate``, so that a test
 /// decides when it arrives.
@@ -37,10 +37,10 @@ public final class TestLoader: ImageLoading {
             chunks([data], mimeType: mimeType, validators: validators)
         }
 
-        /// Returns an answer whose bytes arrive in several pieces.
+        /// Returns an answer whose bytes arrive in several chunks.
         /// - Parameters:
-        ///   - chunks: the pieces.
-        ///   - gate: a gate where each piece waits; `nil` for none.
+        ///   - chunks: the chunks.
+        ///   - gate: a gate where each chunk waits; `nil` for none.
         ///   - mimeType: the media type.
         ///   - validators: the validators for later requests.
         public static func chunks(
@@ -94,7 +94,7 @@ public final class TestLoader: ImageLoading {
     /// - Parameters:
     ///   - answers: the answers. Every other URL is answered with status 404.
     ///   - schemes: the URL schemes that the loader accepts.
-    ///   - isLocal: true for a loader whose bytes need no disk cache.
+    ///   - isLocal: true if the bytes are local, and need no disk cache.
     public init(_ answers: [URL: Answer] = [:], schemes: [String] = ["test", "http", "https"], isLocal: Bool = false) {
         self.schemes = schemes
         treatsAsLocal = isLocal
@@ -105,7 +105,7 @@ public final class TestLoader: ImageLoading {
     /// Creates a loader that computes its answers.
     /// - Parameters:
     ///   - schemes: the URL schemes that the loader accepts.
-    ///   - isLocal: true for a loader whose bytes need no disk cache.
+    ///   - isLocal: true if the bytes are local, and need no disk cache.
     ///   - handler: returns the answer to a request. Answers that are set with ``answer(_:with:)`` take precedence.
     public init(
         schemes: [String] = ["test", "http", "https"], isLocal: Bool = false,

@@ -1,6 +1,6 @@
 internal import TintypeLoading
 
-/// The error of a wait whose time limit is exceeded.
+/// The error of a wait that exceeds its time limit.
 public struct WaitTimeout: Error, Sendable, Hashable, CustomStringConvertible {
     /// The time limit.
     public let limit: Duration
@@ -79,12 +79,13 @@ public final class Watched<Value: Sendable>: Sendable {
         try await take(timeLimit: timeLimit) { condition($0) }
     }
 
-    /// Waits until a closure has taken the part that it wants from the value.
+    /// Waits until a closure has taken what it needs from the value.
     ///
-    /// Several waits are served oldest first.
+    /// Concurrent waits are served oldest first.
     /// - Parameters:
     ///   - timeLimit: the longest wait; `nil` for no limit. The default is ten minutes.
-    ///   - isOver: a closure that may change the value, and must return true if it did. It runs under a lock, after each change.
+    ///   - isOver: a closure that may change the value, and must return true if it did, which ends the wait. It runs under a lock, after
+    ///     each change.
     /// - Throws: `CancellationError` if the task is canceled, and ``WaitTimeout`` after the time limit.
     public func take(
         timeLimit: Duration? = .seconds(600), _ isOver: @escaping @Sendable (inout Value) -> Bool

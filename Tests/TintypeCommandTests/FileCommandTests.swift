@@ -252,7 +252,7 @@ struct FileCommandTests {
         }
         let tooSmall = try command(ConvertCommand.self, "convert", input, folder.path + "/h.png", "--max-bytes", "50")
         #expect(await status { try tooSmall.run(transcript.console()) } == 1)
-        #expect(transcript.errors.last?.contains("a smaller picture may help") == true)
+        #expect(transcript.errors.last?.contains("a smaller image may help") == true)
         #expect(ImageFormat.webp == (try ImageInfo(data: await convert("i.jpg", "--format", "webp")).format))
     }
 

@@ -33,9 +33,9 @@ struct MisdeedTests {
         "A decoder that crashes, ends, or calls the system as no decoder may ends in a typed error, and its process with it",
         .capability("ISO-02"),
         arguments: [
-            ("abort", "Aborted"), ("trap", "crashed"), ("exit", "code 3"), ("socket", "called the system"),
-            ("process", "called the system"), ("kill", "called the system"), ("signal", "called the system"),
-            ("lifeline", "called the system"), ("lie files", "called the system"),
+            ("abort", "Aborted"), ("trap", "crashed"), ("exit", "code 3"), ("socket", "system call"),
+            ("process", "system call"), ("kill", "system call"), ("signal", "system call"),
+            ("lifeline", "system call"), ("lie files", "system call"),
             ("garbage", "no sense"),
             ("nonsense", "no sense"), ("short", "no sense"), ("deep", "no sense"), ("long", "no sense"),
             ("early", "no sense"), ("huge", "no sense"),
@@ -118,7 +118,7 @@ struct MisdeedTests {
             }
             for misdeed in ["socket", "process", "kill"] {
                 let error = try #require(bench.failure(misdeed))
-                #expect(error.code == .decoderCrashed && error.reason.contains("called the system"), "\(error)")
+                #expect(error.code == .decoderCrashed && error.reason.contains("system call"), "\(error)")
             }
             #expect(try bench.decode("good").size == PixelSize(width: 3, height: 2))
         }

@@ -2,50 +2,51 @@ internal import FoundationEssentials
 internal import Glibc
 
 extension DiskCache {
-    /// The directory of a disk cache, and its limits. The limits hold after every store, not only after sweeps.
+    /// The directory and the limits of a disk cache. The limits hold after every store, not only after sweeps.
     public struct Configuration: Sendable {
-        /// The directory. It is created when the first entry is stored, with those above it, readable by the user alone. A relative path
-        /// counts from the working directory at the time when the cache is made. It isn't a URL, and `~` has no meaning in it.
+        /// The path of the directory. The directory and its missing parents are created when the first entry is stored, readable only by
+        /// the user. A relative path starts at the working directory when the cache is created. The path isn't a URL, and `~` isn't
+        /// expanded.
         ///
-        /// It must belong to the user, and other users must not be able to write to it; otherwise it is only read.
+        /// The directory must belong to the user, and other users must not be able to write to it; otherwise the cache only reads it.
         public var directory: String
-        /// The space that files may take on the disk, in whole blocks of 4 KB; 1 GB by default.
+        /// The disk space that files may take, in whole blocks of 4 KB; 1 GB by default.
         ///
-        /// One process holds it after every store. Several that store at the same time may exceed it by a few percent.
+        /// A single process never exceeds it after a store. Several processes that store at the same time may exceed it by a few percent.
         public var capacity: ByteCount
         /// The maximum age of an entry, 7 days by default; `nil` for any age, and zero for entries that every sweep removes.
         public var maximumAge: Duration?
-        /// The event from which the age is counted; the last access by default.
+        /// The event that starts the age of an entry; the last access by default.
         public var expiry: Expiry
-        /// The most entries; `nil` for any number, and 0 or less for a cache that keeps none.
+        /// The largest number of entries; `nil` for any number, 0 or less for none.
         public var maximumCount: Int?
-        /// The space to leave free on the volume, 100 MB by default: older entries are evicted, and if that does not suffice nothing is stored.
+        /// The space to leave free on the volume, 100 MB by default. The cache evicts older entries for it, and stores nothing if that
+        /// isn't enough.
         public var minimumFreeSpace: ByteCount
         /// The transformation of encoded images on their way to the disk and back, such as encryption; `nil`, the default, for none.
         /// A change has no effect on an existing cache.
         public var payloadCodec: PayloadCodec?
-        /// True, the default, if the directory gets the file `CACHEDIR.TAG` (Cache Directory Tagging Specification), by which borg, restic,
-        /// `tar --exclude-caches`, and others leave it out of backups. It takes effect when a cache stores for the first time; false
-        /// removes an existing tag.
+        /// True, the default, to write a `CACHEDIR.TAG` file to the directory (Cache Directory Tagging Specification), so that borg,
+        /// restic, `tar --exclude-caches`, and others exclude it from backups; false removes an existing tag. It takes effect at the first
+        /// store.
         public var isExcludedFromBackup = true
 
-        /// True if the files keep user info and query values of URLs, which may be credentials. The default is false.
+        /// True to store user info and query values of URLs in the files, which may be credentials. The default is false.
         ///
-        /// Entries are found all the same: by a digest of the whole URL. Only listings show less.
+        /// Entries are found either way, by a digest of the whole URL. Only listings show less.
         public var keepsCompleteURLs = false
 
         /// The event that starts the age of an entry.
         public enum Expiry: String, Sendable, Hashable, CaseIterable {
-            /// When the entry was read or written last.
+            /// When the entry was last read or written.
             case byAccess
             /// When the entry was written.
             case byModification
-            /// The date that the entry was given, ``DiskCacheEntry/created``: for an image that was loaded, the end of its load or of its last
-            /// revalidation.
+            /// The ``DiskCacheEntry/created`` date of the entry: for a loaded image, the end of its load or of its last revalidation.
             case byCreation
         }
 
-        /// Creates a configuration. Each parameter sets the property of the same name. Without a directory, it is ``defaultDirectory``.
+        /// Creates a configuration. Each parameter sets the property of the same name. The default directory is ``defaultDirectory``.
         public init(
             directory: String? = nil, capacity: ByteCount = .gigabytes(1), maximumAge: Duration? = .days(7),
             expiry: Expiry = .byAccess, maximumCount: Int? = nil, minimumFreeSpace: ByteCount = .megabytes(100),
@@ -67,10 +68,10 @@ extension DiskCache {
         }
 
         /// `$XDG_CACHE_HOME/PROGRAM/tintype`, or `~/.cache/PROGRAM/tintype`, where `PROGRAM` is the name of the running program (XDG Base
-        /// Directory Specification 0.8). Programs don't share it, so that one can clear its cache without another's.
+        /// Directory Specification 0.8). Each program has its own, so that it can clear its cache without affecting others.
         ///
-        /// Empty for a user without a home directory: a predictable name in a directory that all users share would not be safe. A cache
-        /// there stores nothing, and says why.
+        /// Empty for a user without a home directory, because a predictable name in a directory that all users share wouldn't be safe. A
+        /// cache with an empty path stores nothing, and its errors say why.
         public static var defaultDirectory: String {
             directory(
                 of: ProcessInfo.processInfo.processName, environment: { getenv($0).map { String(cString: $0) } },

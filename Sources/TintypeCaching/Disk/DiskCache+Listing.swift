@@ -36,14 +36,14 @@ extension DiskCache {
         return listed + order.variants(ofSource: source).filter { !listed.contains($0) }
     }
 
-    /// Returns the path of the file of an image, for programs that take only files; `nil` if no valid entry exists under the key.
+    /// Returns the path of an image's file, for programs that need a file; `nil` if there is no valid entry under the key.
     ///
-    /// The file starts with the image as it was stored, unless a ``Configuration/payloadCodec`` changed it; the data of the
-    /// cache follows. Viewers ignore that data. XML parsers don't: they refuse the file of an SVG, so write the
-    /// ``DiskCacheEntry/data`` of its entry to a file of your own.
+    /// The file starts with the image as it was stored, unless a ``Configuration/payloadCodec`` changed it. The cache's own data follows.
+    /// Viewers ignore that data, but XML parsers refuse the file of an SVG: write the ``DiskCacheEntry/data`` of its entry to another file
+    /// instead.
     ///
-    /// The file belongs to the cache: it may only be read, and is gone when the entry is. Waits until all earlier stores are
-    /// on disk. Does not count as use.
+    /// The file belongs to the cache: only read it, and expect it to be removed with the entry. Waits until all earlier stores are on disk.
+    /// Doesn't count as a use.
     /// - Parameter key: the key.
     public func path(forKey key: ImageKey) async -> String? {
         try? await inOrder(EntryName(key)) { store in

@@ -3,19 +3,19 @@ internal import Logging
 
 // `Documentation/development/disk-cache.md` has the design, and the file of each part.
 
-/// Encoded images on disk, each in a file of its own that begins with the image.
+/// A cache of encoded images on disk. Each image has a file of its own, which starts with the image.
 ///
-/// - Readers see an entry whole or not at all, in this process and any other that uses the directory. A read notices damage, even of one
-///   bit, and discards the entry.
+/// - Readers see an entry completely or not at all, in this process and in any other that uses the directory. A read detects damage, even
+///   of a single bit, and discards the entry.
 /// - The limits hold after every store.
 /// - Reads wait neither for writes nor for sweeps.
-/// - If the directory can't be used, reads find nothing, and writes say why. Each cause is logged once.
+/// - If the directory can't be used, reads find nothing, and writes throw an error with the cause. Each cause is logged once.
 ///
-/// The directory is the cache: it has no index, locks no file, and shares no memory with other processes. The directory must belong to the
-/// user, and nobody else may write to it; otherwise it is only read.
+/// The directory is the whole state of the cache: there is no index, no file lock, and no memory shared with other processes. The directory
+/// must belong to the user, and other users must not be able to write to it; otherwise the cache only reads it.
 ///
-/// Viewers open the files, and ignore the data of the cache behind the image. XML parsers don't: they refuse the file of an
-/// SVG ("Extra content at the end of the document"). Write out the ``DiskCacheEntry/data`` of its entry instead.
+/// Viewers can open the files: they ignore the cache's data after the image. XML parsers don't, and refuse the file of an SVG ("Extra
+/// content at the end of the document"). Write the ``DiskCacheEntry/data`` of its entry to another file instead.
 ///
 /// ```swift
 /// let cache = DiskCache(.init(directory: path, capacity: .gigabytes(2), maximumAge: .days(7)))
@@ -35,7 +35,7 @@ public final class DiskCache: DiskCaching {
     /// The work in the background.
     private let background = Lock((hasTimer: false, maintenance: Task<Void, Never>?.none))
 
-    /// Creates a cache. No file is touched: the directory is made when the first entry is stored.
+    /// Creates a cache without accessing the disk. The directory is created when the first entry is stored.
     /// - Parameters:
     ///   - configuration: the directory and the limits.
     ///   - queue: the queue that reads files.
@@ -59,8 +59,8 @@ public final class DiskCache: DiskCaching {
         Task.detached { try? await queue.perform { _ in store.saveSizes() } }
     }
 
-    /// The limits, which can change at any time. Lowered limits hold after the next store or sweep.
-    /// The directory and the codec stay what they were.
+    /// The limits, which can change at any time. Lowered limits hold after the next store or sweep. The directory and the codec can't be
+    /// changed.
     public var configuration: Configuration {
         get { store.limits.withLock { $0 } }
         set {
@@ -152,7 +152,7 @@ public final class DiskCache: DiskCaching {
         }
     }
 
-    /// Removes everything. The images are gone when the call returns, even in a task that is canceled.
+    /// Removes everything. The images are gone when the call returns, even in a canceled task.
     /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``.
     public func removeAll() async throws(ImageError) {
         order.cancel { _ in true }
@@ -160,9 +160,9 @@ public final class DiskCache: DiskCaching {
         while try await perform(on: upkeep, { store in store.emptyTrash() }) {}
     }
 
-    /// Removes entries that have expired, and those that exceed limits that were lowered, and looks for files that a crash left behind.
+    /// Removes expired entries, entries over lowered limits, and files that a crash left behind.
     ///
-    /// It works in slices, between which others store.
+    /// It works in slices, so that other stores can run in between.
     /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``.
     @discardableResult public func removeExpired() async throws(ImageError) -> CacheUsage {
         await drain()
@@ -181,15 +181,15 @@ public final class DiskCache: DiskCaching {
 
     // MARK: Usage
 
-    /// Returns the number of entries, and the space that their files take.
+    /// Returns the number of entries and the space that their files take.
     /// - Complexity: O(*n*) with the number of entries: it lists all folders.
     public func usage() async -> CacheUsage {
         await drain()
         return (try? await perform(on: upkeep) { store in store.countedUsage() }) ?? CacheUsage()
     }
 
-    /// The statistics since the cache was made. ``CacheStatistics/entries`` and ``CacheStatistics/bytes`` are the totals as this process
-    /// knows them: as it last saw each folder, and what it stored and removed since.
+    /// The statistics since the cache was created. ``CacheStatistics/entries`` and ``CacheStatistics/bytes`` are the totals known to this
+    /// process: the contents of each folder when it last read it, updated by its own stores and removals since.
     public var statistics: CacheStatistics {
         var statistics = store.counters.withLock { $0 }
         let total = store.hand.withLock { $0.sizes.total }
@@ -235,7 +235,7 @@ public final class DiskCache: DiskCaching {
 
     // MARK: In the background
 
-    /// Waits until everything that was asked for before is done, even if the calling task is canceled.
+    /// Waits until all earlier operations are complete, even if the calling task is canceled.
     public func flush() async {
         await drain()
         _ = try? await perform(on: upkeep) { store in
@@ -276,7 +276,7 @@ public final class DiskCache: DiskCaching {
         while (try? await perform(on: upkeep, priority: priority) { store in store.emptyTrash() }) == true {}
     }
 
-    /// Waits for everything that is under way, also in the background, and closes all files. A later call opens them again.
+    /// Waits for all operations in progress, including those in the background, and closes all files. A later call opens them again.
     public func close() async {
         await background.withLock { $0.maintenance }?.value
         await flush()

@@ -173,9 +173,9 @@ final class DiskStore: Sendable {
         let limit = ByteCount(EntryFile.maximumDescription)
         let reason: String? =
             if beside > limit {
-                "the data beside the image takes \(beside), more than \(limit)"
+                "the data stored beside the image takes \(beside), over the limit of \(limit)"
             } else if size > capacity.bytes {
-                "the entry takes \(ByteCount(size)), more than the capacity of the whole disk cache, \(capacity)"
+                "the entry takes \(ByteCount(size)), over the capacity of the disk cache, \(capacity)"
             } else { nil }
         if let reason { throw ImageError(.cacheWriteFailed, stage: .cache, source: key.source, reason: reason) }
         // If it was moved away, others look where it was.

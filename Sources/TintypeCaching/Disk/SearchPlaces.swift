@@ -29,13 +29,13 @@ private final class SearchDirectory: Sendable {
 }
 
 extension DiskCache {
-    /// The directories of other disk caches, such as a cache inside a container image, which are read for entries that the cache doesn't
-    /// have, first to last.
+    /// The directories of other disk caches, such as a cache inside a container image. The cache reads them in order for entries that it
+    /// doesn't have.
     ///
     /// Their files are only read. ``contains(_:)`` and removals ignore them. Entries of any age are found, unless they have expired by
     /// ``DiskCacheEntry/expires`` or ``DiskCacheEntry/idleLifetime``. Entries must have been written with this cache's
-    /// ``Configuration/payloadCodec``, or without a codec if it has none. May change at any time; set it again when a directory was replaced
-    /// by another.
+    /// ``Configuration/payloadCodec``, or without a codec if it has none. May change at any time. Set it again after a directory was
+    /// replaced.
     public var searchPaths: [String] {
         get { store.searchPlaces.withLock { $0.directories.map(\.path) } }
         set {
@@ -48,7 +48,8 @@ extension DiskCache {
         }
     }
 
-    /// A closure that returns the path of a key's image, for keys that neither the cache nor ``searchPaths`` have; `nil` if there is none.
+    /// A closure that returns the path of a key's image, or `nil` for none. It is called for keys that neither the cache nor
+    /// ``searchPaths`` have.
     ///
     /// It runs on a thread that reads files.
     public var searchFile: (@Sendable (ImageKey) -> String?)? {

@@ -1,4 +1,4 @@
-/// The identity of an image in the caches: its source, and the variant that was made of it.
+/// The identity of an image in the caches: its source, and the variant that was made from it.
 public struct ImageKey: Hashable, Sendable, CustomStringConvertible, ExpressibleByStringLiteral {
     /// The source: the URL's absolute string, or the string that the program uses instead (``ImageRequest/CacheOptions/key``).
     public let source: String
@@ -25,7 +25,7 @@ public struct ImageKey: Hashable, Sendable, CustomStringConvertible, Expressible
         one.digest == other.digest && one.source == other.source && one.variant == other.variant
     }
 
-    /// Hashes a digest of the key, which the key computes only once.
+    /// Hashes the digest of the key, which is computed only once.
     public func hash(into hasher: inout Hasher) { hasher.combine(digest) }
 
     /// The key of the source's original.

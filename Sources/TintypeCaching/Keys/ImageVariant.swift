@@ -1,17 +1,17 @@
-/// The work that made an image of its source, in a canonical spelling: variants are equal if and only if the work is.
+/// The work that turns a source into an image, in canonical form: variants are equal if and only if the work is equal.
 ///
-/// A cache of the program's own that outlives the process keeps them by `Codable`.
+/// A custom cache that outlives the process stores them with `Codable`.
 public struct ImageVariant: Hashable, Sendable, Codable, CustomStringConvertible {
-    /// The canonical spelling, such as `fit=400x300;transform=blur(radius=8)`; empty for the original.
+    /// The canonical form, such as `fit=400x300;transform=blur(radius=8)`; empty for the original.
     public let description: String
 
     /// Creates a variant from its canonical spelling, as a cache has it.
     package init(description: String) { self.description = description }
 
-    /// The source as it came, decoded at its full size.
+    /// The unchanged source, decoded at its full size.
     public static let original = ImageVariant(description: "")
 
-    /// True if this is the source as it came.
+    /// True if this is the unchanged source.
     public var isOriginal: Bool { description.isEmpty }
 
     /// The variant of decoding, transforming, and encoding a source.

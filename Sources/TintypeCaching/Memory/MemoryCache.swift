@@ -1,12 +1,10 @@
 internal import Logging
 
-/// A cache of decoded images in memory with a capacity in bytes. By default, it evicts the images that save the least time for
-/// their bytes.
+/// A cache of decoded images in memory with a capacity in bytes. By default, it evicts the images that save the least time per byte.
 ///
-/// The cost of an image is the size of its pixels. Keys of more than 1,024 bytes count too. The default capacity is a fifth of
-/// the memory of the machine or control group, at most 512 MB. An evicted image that another part of the program still holds
-/// can still be found, and is the same image then (``Configuration/keepsWeakReferences``). The cache neither counts it nor
-/// keeps it alive.
+/// The cost of an image is the size of its pixels. Keys of more than 1,024 bytes count too. The default capacity is a fifth of the memory
+/// of the machine or control group, at most 512 MB. A lookup still finds an evicted image that another part of the program holds, and
+/// returns the same image (``Configuration/keepsWeakReferences``). The cache neither counts such an image nor keeps it alive.
 ///
 /// ```swift
 /// let cache = MemoryCache(.init(capacity: .megabytes(100), capacityAfterPurge: .megabytes(60)))
@@ -16,7 +14,7 @@ internal import Logging
 ///
 /// The order of eviction adapts to the requests, see ``Policy/adaptive``. You can choose plain LRU instead.
 ///
-/// A single lock guards everything: a hit takes it for some dozens of nanoseconds.
+/// A single lock guards everything. A hit holds it for some tens of nanoseconds.
 ///
 /// - Complexity: a lookup is O(1) and allocates nothing. Storing and evicting are O(1) for each image, amortized; with
 ///   ``Configuration/sizeClasses``, storing is O(n). Removing a source is O(n), 4 µs with 10,000 images.
@@ -77,14 +75,14 @@ public final class MemoryCache: MemoryCaching {
 
     @discardableResult public func removeAll() -> Bool { state.change { $0.removeAll() } }
 
-    /// Removes the images whose time to live is over. They are never returned, even before that, and are also removed gradually
+    /// Removes the images whose time to live has passed. Lookups never return them, even before that, and they are also removed gradually
     /// as other images are stored.
     @discardableResult public func removeExpired() -> CacheUsage { state.change { $0.removeExpired(now: time) } }
 
     public func trim(to bytes: ByteCount) { state.change { $0.trim(to: bytes.bytes) } }
 
-    /// Observes a source of memory pressure; `nil` ends the observation. A warning leaves the images that use at most half of the capacity,
-    /// and critical memory pressure a tenth.
+    /// Observes a source of memory pressure; `nil` ends the observation. A warning trims the cache to half of its capacity, critical memory
+    /// pressure to a tenth.
     /// - Parameter pressure: the source of memory pressure; `nil` for none.
     public func observe(_ pressure: MemoryPressure?) {
         // A weak reference to the cache would make each use of it count references the slow way, a sixth of a hit.

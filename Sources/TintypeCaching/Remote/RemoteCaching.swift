@@ -1,6 +1,6 @@
 public import FoundationEssentials
 
-/// A store of bytes that several machines share, such as Redis or an object store. ``RemoteImageCache`` makes an image cache of it.
+/// A store of bytes that several machines share, such as Redis or an object store. ``RemoteImageCache`` turns it into an image cache.
 ///
 /// ```swift
 /// let own = DiskCache(.init(directory: path))
@@ -8,17 +8,17 @@ public import FoundationEssentials
 /// let manager = ImageManager(cache: ImageCache(disk: disk))
 /// ```
 ///
-/// The store may be slow, fail, return wrong bytes, or be absent. Its methods are called from several tasks at once, and their tasks are
-/// canceled at the deadline. They suspend, and never block their thread, since Swift has few threads.
+/// The store may be slow, fail, return wrong bytes, or be unavailable. Its methods are called from several tasks at once, which are
+/// canceled at the deadline. They must suspend instead of blocking their thread, since Swift has few threads.
 ///
-/// A name is 49 characters long: hexadecimal digits and a hyphen. It is a hash, the same on every machine, and the names of all variants of
-/// a source have their first 33 characters in common.
+/// A name is 49 characters long: hexadecimal digits and a hyphen. It is a hash that is the same on every machine. The names of all variants
+/// of a source share their first 33 characters.
 public protocol RemoteCaching: Sendable {
     /// Returns the bytes under a name; `nil` if there are none.
     /// - Parameter name: the name of the entry.
     /// - Throws: the errors of the store.
     func get(_ name: String) async throws -> Data?
-    /// Stores bytes, and replaces those that were there.
+    /// Stores bytes, and replaces any previous bytes under the name.
     /// - Parameters:
     ///   - data: the bytes.
     ///   - name: the name of the entry.

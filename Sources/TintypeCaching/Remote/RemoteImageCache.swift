@@ -4,18 +4,17 @@ internal import Synchronization
 
 /// A cache of encoded images on another machine, as the lowest tier of a ``TieredDiskCache``.
 ///
-/// No question waits for it longer than the deadline, and no load fails because of it: a late, failed, or wrong answer is a miss. An answer
-/// is verified like a file of the disk cache: its checksums, its key, its format, and its age.
+/// No operation takes longer than the deadline, and no load fails because of this cache: a late, failed, or wrong answer is a miss. Answers
+/// are verified like files of the disk cache, by their checksums, key, format, and age.
 ///
-/// It has only public images: no image of a local file, of a response that is `private` or `no-store`, or of a response to requests with
-/// credentials or with other header fields that select the response. A response that doesn't say that it is for a single user is taken to
-/// be for all. User info and query values of URLs aren't sent. Entries go out as they are, also where the disk cache encrypts them.
+/// It stores only public images: no images from local files, from responses that are `private` or `no-store`, or from requests with
+/// credentials or with other header fields that select the response. A response that isn't marked as private counts as public. User info
+/// and query values of URLs aren't sent. Entries are sent as they are, even if the disk cache encrypts them.
 ///
-/// At most 64 operations run at a time, and each may hold an entry. While so many are unanswered, others are misses at once, and
-/// removals fail. The removal of a single image leaves it in other formats, and ``removeAll(ofSource:)`` removes all of a source.
+/// At most 64 operations run at a time, and each may hold an entry. While 64 are unanswered, other lookups are misses, and removals fail.
+/// Removing a single image keeps its other formats; ``removeAll(ofSource:)`` removes everything of a source.
 ///
-/// The store is shared, so ``removeAll()`` leaves it alone. Checksums aren't signatures: a user who may write to the store can replace
-/// images.
+/// The store is shared, so ``removeAll()`` does nothing. Checksums aren't signatures: a user who may write to the store can replace images.
 public final class RemoteImageCache: DiskCaching {
     private static let maximumOperations = 64
 
@@ -100,8 +99,8 @@ public final class RemoteImageCache: DiskCaching {
         return response.isForPlainRequests && !directives.isPrivate && !directives.noStore
     }
 
-    /// Stores an entry that anybody may see. Errors are logged. An entry that turns out to be outdated after the store is removed again,
-    /// however late.
+    /// Stores an entry if it is public. Errors are logged. An entry that turns out to be outdated after the store is removed again, however
+    /// late.
     /// - Parameters:
     ///   - entry: the encoded image with its properties.
     ///   - key: the key.
@@ -125,7 +124,7 @@ public final class RemoteImageCache: DiskCaching {
         if isStored != nil { state.withLock { $0.statistics.stores += 1 } }
     }
 
-    /// Returns true if there is a valid entry. It takes as long as reading it.
+    /// Returns true if there is a valid entry. Takes as long as reading it.
     /// - Parameter key: the key.
     public func contains(_ key: ImageKey) async -> Bool {
         await Task.immediate { await entry(forKey: key) != nil }.value
@@ -137,7 +136,7 @@ public final class RemoteImageCache: DiskCaching {
 
     /// Removes an entry.
     /// - Parameter key: the key.
-    /// - Returns: true, since the store doesn't tell whether it had an entry.
+    /// - Returns: true, because the store doesn't report whether it had an entry.
     /// - Throws: ``ImageError/Code/cacheWriteFailed`` if the store didn't confirm it within the deadline.
     @discardableResult public func remove(_ key: ImageKey) async throws(ImageError) -> Bool {
         try await remove(key.source) { try await $0.remove(EntryName(key).text) }
@@ -146,7 +145,7 @@ public final class RemoteImageCache: DiskCaching {
 
     /// Removes every variant of a source.
     /// - Parameter source: the source: the key of its original.
-    /// - Returns: 1, since the store doesn't tell how many there were.
+    /// - Returns: 1, because the store doesn't report the number.
     /// - Throws: ``ImageError/Code/cacheWriteFailed`` if the store didn't confirm it within the deadline.
     @discardableResult public func removeAll(ofSource source: String) async throws(ImageError) -> Int {
         let prefix = String(EntryName(source: source).text.prefix(33))
@@ -169,7 +168,7 @@ public final class RemoteImageCache: DiskCaching {
     /// - Returns: no entries.
     @discardableResult public func removeExpired() async -> CacheUsage { CacheUsage() }
 
-    /// Returns zeros: the store doesn't tell how full it is.
+    /// Returns zeros: the store doesn't report its usage.
     public func usage() async -> CacheUsage { CacheUsage() }
 
     /// Returns the result of an operation that the deadline ends, and no cancellation.

@@ -1,8 +1,8 @@
 public import FoundationEssentials
 
-/// The values with which an HTTP server can be asked whether an answer is still current (RFC 9110, section 8.8).
+/// The values for asking an HTTP server if a response is still current (RFC 9110, section 8.8).
 ///
-/// They belong to the URL that gave them. Another URL may use the same values for other bytes.
+/// They belong to the URL that sent them. Another URL may use the same values for other bytes.
 public struct CacheValidators: Sendable, Hashable, Codable {
     /// The `ETag` of the response, with its quotes.
     public var entityTag: String?
@@ -28,7 +28,7 @@ public struct CacheValidators: Sendable, Hashable, Codable {
         [entityTag, lastModified].allSatisfy { $0?.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } ?? true }
     }
 
-    /// Returns true if a URL may be asked with them.
+    /// Returns true if the validators may be sent to a URL.
     /// - Parameters:
     ///   - url: the URL that is about to be asked.
     ///   - request: the URL of the request, which differs after a redirect.

@@ -4,19 +4,18 @@ public import TintypeImages
 
 /// Reads and writes AVIF, still images and sequences, with libavif. Requires the package trait `AVIF`.
 ///
-/// - The file's own rotation and mirroring are applied. An EXIF orientation is ignored, as the format specifies (MIAF, ISO/IEC
-///   23000-22, section 7.3.6.7). Before that, the image is cropped to its clean aperture.
+/// - The file's own rotation and mirroring are applied. An EXIF orientation is ignored, as the format specifies (MIAF, ISO/IEC 23000-22,
+///   section 7.3.6.7). The image is first cropped to its clean aperture.
 /// - PQ and HLG are tone-mapped to sRGB unless the options keep the source's color space or high dynamic range. With
-///   ``DecodeOptions/decodeToHDR``, 10 and 12 bits are preserved, and a gain map
-///   is applied.
-/// - libavif decodes an image in a single call. So cancellation takes effect before and after it, between the frames of a sequence,
+///   ``DecodeOptions/decodeToHDR``, 10 and 12 bits are preserved, and a gain map is applied.
+/// - libavif decodes an image in a single call. So cancellation takes effect before and after the call, between the frames of a sequence,
 ///   and while rows are converted.
-/// - A truncated still image has no partial image, because AV1 decoders only return whole frames. A truncated sequence has the
-///   frames before the missing part, if the options allow a partial image.
-/// - A damaged frame of a sequence leaves the frame before it in place, up to the next keyframe, if the options allow a partial image.
-/// - The number of times that a sequence is played is read from the edit list of its track.
+/// - A truncated still image has no partial image, because AV1 decoders return only whole frames. A truncated sequence keeps the frames
+///   before the missing part, if the options allow a partial image.
+/// - If the options allow a partial image, a damaged frame of a sequence is replaced by the frame before it, up to the next keyframe.
+/// - The loop count of a sequence comes from the edit list of its track.
 public struct AVIFCoder: AnimatedImageCoder {
-    /// The decoders that libavif can be built with. If the selected decoder is missing, reading an image throws
+    /// The AV1 decoders that libavif can be built with. If the selected decoder is missing, reading an image throws
     /// ``ImageError/Code/formatNotEnabled``.
     public enum Decoder: String, Sendable, Hashable, CaseIterable {
         /// The first decoder that libavif has, which is dav1d in Debian.

@@ -55,19 +55,19 @@ struct AVIFDescription {
             throw ImageError(
                 .limitExceeded, stage: .decode,
                 reason:
-                    "the AVIF file describes \(items) items, or \(max(most, parts)) parts of them, over the limit"
-            )
+                    "the AVIF file describes \(items) items with \(parts) extents, and \(most) entries of one kind; "
+                    + "the limits are \(Self.maximumItems), \(Self.maximumParts), and \(Self.maximum)")
         }
         // No honest file's are longer than itself.
         guard copiedBytes <= length else {
-            throw .corrupt("the items of the AVIF file share their bytes too often")
+            throw .corrupt("the items of the AVIF file share their bytes: they add up to more than the file")
         }
-        guard !hasTwoPlaces else { throw .corrupt("the AVIF file states two places of an item") }
+        guard !hasTwoPlaces else { throw .corrupt("the AVIF file states two locations for an item") }
         guard sampleTables.count <= Self.maximumSampleTables else {
             throw ImageError(
                 .limitExceeded, stage: .decode,
-                reason: "the AVIF file has \(sampleTables.count) tracks of pictures; at most "
-                    + "\(Self.maximumSampleTables) are read")
+                reason: "the AVIF file has \(sampleTables.count) image tracks, over the limit of "
+                    + "\(Self.maximumSampleTables)")
         }
     }
 

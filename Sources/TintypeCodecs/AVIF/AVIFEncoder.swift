@@ -30,7 +30,7 @@ struct AVIFEncoder {
         guard avifCodecName(codec.choice, AVIF_CODEC_FLAG_CAN_ENCODE.rawValue) != nil else {
             throw job.failure("the installed libavif has no encoder “\(codec.rawValue)”")
         }
-        if options.lossless, codec == .rav1e { throw job.failure("rav1e can't write without loss; aom can") }
+        if options.lossless, codec == .rav1e { throw job.failure("rav1e doesn't support lossless encoding; use aom") }
     }
 
     /// Quantizers run the other way: 0 is best.

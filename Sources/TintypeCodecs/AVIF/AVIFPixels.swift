@@ -27,7 +27,7 @@ struct AVIFPixels {
         let shown = PixelRect(
             x: Int(crop.x), y: Int(crop.y), size: PixelSize(width: Int(crop.width), height: Int(crop.height)))
         guard shown.maxX <= picture.size.width, shown.maxY <= picture.size.height else {
-            throw .corrupt("the AVIF image is cropped to an area outside of it")
+            throw .corrupt("the clean aperture of the AVIF image lies outside of the image")
         }
         let rows = try PlanarRows(
             image: picture, aperture: shown, alpha: alpha(picture.size, shown),

@@ -263,7 +263,7 @@ final class AVIFReader {
         try Self.check(result, decoder, isTruncated: isTruncated)
         guard let image = decoder.pointee.image else { return nil }
         guard Self.size(image) == storedSize else {
-            throw .corrupt("the AVIF file states \(storedSize), but its image has a different size")
+            throw .corrupt("the AVIF file states a size of \(storedSize), but its image has a different size")
         }
         return image
     }

@@ -23,7 +23,7 @@ struct AVIFSamples {
             // libavif would read them all.
             for types in [["stsz", "stz2"], ["stco", "co64"], ["stsc"]]
             where boxes.count(where: { types.contains($0.type) }) > 1 {
-                throw .corrupt("a track of the AVIF file has several boxes '\(types[0])'")
+                throw .corrupt("a track of the AVIF file has more than one '\(types[0])' box")
             }
             tracks.append(try SampleTable.places(table, maximumCount: limits.mostFrames, isExact: true))
         }
@@ -39,7 +39,8 @@ struct AVIFSamples {
         guard frames <= Self.maximumFrames + 4 * items.count else {
             throw ImageError(
                 .limitExceeded, stage: .decode,
-                reason: "the \(items.count) pictures of the AVIF file have \(frames) frames of AV1")
+                reason: "the \(items.count) images of the AVIF file have \(frames) AV1 frames, over the limit of "
+                    + "\(Self.maximumFrames + 4 * items.count)")
         }
         items = []
         for track in tracks where index < track.count {
@@ -65,8 +66,8 @@ struct AVIFSamples {
             guard frames <= maximumFrames, units <= maximumUnits else {
                 throw ImageError(
                     .limitExceeded, stage: .decode,
-                    reason: "a picture of the AVIF file has more than \(maximumFrames) frames of AV1, or more than "
-                        + "\(maximumUnits) parts")
+                    reason: "an image of the AVIF file has more than \(maximumFrames) AV1 frames, or more than "
+                        + "\(maximumUnits) AV1 units (OBUs)")
             }
             if header & 4 != 0 { _ = bytes.next() }
             // Without a size, a unit lasts to the end.

@@ -55,10 +55,12 @@ extension AnimationFrames {
     func image(
         _ data: Data, _ coder: any AnimatedImageCoder, options: DecodeOptions, context: ProcessingContext
     ) throws(ImageError) -> Image {
-        guard let frame = try nextFrame() else { throw .corrupt("the image has no frame that could be decoded") }
+        guard let frame = try nextFrame() else { throw .corrupt("no frame of the image can be decoded") }
         var (info, properties) = (info, properties)
         let isCut = isTruncated && !options.firstFrameOnly
-        guard !isCut || options.allowsPartialImage else { throw .truncated("the bytes end before the animation does") }
+        guard !isCut || options.allowsPartialImage else {
+            throw .truncated("the data ends before the animation is complete")
+        }
         properties.isPartial = isPartial || isCut
         // Rows that are missing are transparent.
         if isPartial { properties.hasAlpha = true }

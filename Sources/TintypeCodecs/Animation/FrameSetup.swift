@@ -43,7 +43,8 @@ struct FrameSetup {
         guard working <= context.limits.maximumBytes.bytes else {
             throw ImageError(
                 .limitExceeded, stage: .decode,
-                reason: "a frame of the image takes more than the limit of \(context.limits.maximumBytes)")
+                reason: "decoding a frame takes \(ByteCount(working)), over the limit of \(context.limits.maximumBytes)"
+            )
         }
         guard purpose == .first else {
             reservation = nil
@@ -67,14 +68,15 @@ struct FrameSetup {
         else {
             throw ImageError(
                 .limitExceeded, stage: .decode,
-                reason: "\(info.frameCount) frames of \(stored) pixels, of which \(info.size) are shown, are more than "
-                    + "the limit of \(limits.maximumAnimationPixels)")
+                reason:
+                    "the animation has \(info.frameCount) frames of \(stored) pixels, of which it shows \(info.size), "
+                    + "over the limit of \(limits.maximumAnimationPixels) pixels in total")
         }
         let (bytes, overflow) = stored.pixelCount.multipliedReportingOverflow(by: 4 * bitmaps)
         guard !overflow, bytes <= limits.maximumBytes.bytes else {
             throw ImageError(
                 .limitExceeded, stage: .decode,
-                reason: "the canvas of the animation has \(stored) pixels, and takes more than the limit of "
+                reason: "decoding the animation's canvas of \(stored) pixels takes more than the limit of "
                     + "\(limits.maximumBytes)")
         }
     }

@@ -3,9 +3,9 @@ public import TintypeImages
 
 /// Reads and writes Windows and OS/2 bitmaps.
 ///
-/// Reads 1 to 32 bits per pixel, palettes, bit fields with alpha, both directions, run lengths of 4 and 8 bits, and whole JPEG
-/// and PNG files instead of pixels. Pixels of 32 bits without bit fields are opaque, as in Windows, and so are those of 16
-/// bits whose alpha is 0 everywhere.
+/// Reads 1 to 32 bits per pixel, palettes, bit fields with alpha, both row orders, run lengths of 4 and 8 bits, and whole JPEG and PNG
+/// files instead of pixels. Pixels of 32 bits without bit fields are opaque, as in Windows, and so are 16-bit pixels whose alpha is 0
+/// everywhere.
 public struct BMPCoder: ImageCoder {
     /// Creates a coder.
     public init() {}
@@ -62,7 +62,7 @@ public struct BMPCoder: ImageCoder {
         try data.withBytes { bytes throws(ImageError) in try BMPHeader(bytes) }
     }
 
-    /// Writes 24 bits per pixel, or 32 with alpha and bit fields (BITMAPV4HEADER) if the image can have transparent pixels.
+    /// Writes 24 bits per pixel, or 32 with alpha and bit fields (BITMAPV4HEADER) if the image may have transparent pixels.
     ///
     /// Colors are converted to sRGB, because the file cannot contain a profile.
     /// - Parameters:

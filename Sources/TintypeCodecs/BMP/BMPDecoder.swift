@@ -47,7 +47,7 @@ struct BMPDecoder {
         let pixels = try MutablePixelBuffer(size: header.size, cleared: true, pool: context.pool)
         var decoder = BMPRunLength(bytes, header: header)
         try decoder.decode(into: pixels, context: context)
-        if !decoder.isComplete { try allowPartial("the run lengths of the BMP end too early") }
+        if !decoder.isComplete { try allowPartial("the run-length-encoded pixels of the BMP end too early") }
         // Only the codes reveal skipped pixels.
         let hasAlpha = (0..<header.size.height).contains { y in
             let row = pixels.row(y).assumingMemoryBound(to: UInt32.self)

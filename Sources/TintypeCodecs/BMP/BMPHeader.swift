@@ -36,7 +36,7 @@ struct BMPHeader {
         var stated: Int?
         if !isIcon {
             guard try reader.take(2).elementsEqual("BM".utf8) else {
-                throw .corrupt("the bytes don't begin like a BMP")
+                throw .corrupt("the data doesn't start with the signature of a BMP")
             }
             try reader.skip(8)
             stated = try reader.uint32()
@@ -44,7 +44,7 @@ struct BMPHeader {
         let start = reader.offset
         let length = try reader.uint32()
         guard [12, 16, 40, 52, 56, 64, 108, 124].contains(length) else {
-            throw .corrupt("the BMP has a header of \(length) bytes, which isn't valid")
+            throw .corrupt("the header of the BMP has the invalid length of \(length) bytes")
         }
         let isCore = length == 12
         let width = isCore ? try reader.uint16() : try reader.int32()
@@ -63,7 +63,7 @@ struct BMPHeader {
         size = PixelSize(width: width, height: abs(height) / (isIcon ? 2 : 1))
         guard !size.isEmpty else { throw .corrupt("the BMP has the invalid size \(size)") }
         guard [1, 2, 4, 8, 16, 24, 32].contains(bits) || bits == 0 && method >= 4 else {
-            throw .corrupt("the BMP has pixels of \(bits) bits, which isn't valid")
+            throw .corrupt("the BMP has the invalid depth of \(bits) bits per pixel")
         }
         bitsPerPixel = bits
         (compression, masks) = try Self.layout(method, bits, length, isIcon: isIcon, &reader)
@@ -95,7 +95,7 @@ struct BMPHeader {
             masks[3] = storesAlpha ? UInt32(truncatingIfNeeded: try reader.uint32()) : 0
             if bits == 24, masks == .zero { masks = plainMasks }
             for component in 0..<4 where !isContiguous(masks[component]) {
-                throw .corrupt("the bits of a component of the BMP aren't contiguous")
+                throw .corrupt("a color mask of the BMP isn't contiguous")
             }
             return (.none, masks)
         default:

@@ -31,7 +31,8 @@ struct PlanarRows: ~Copyable {
         color: CodedColor
     ) throws(ImageError) {
         guard image.chroma == nil || YCbCrMatrix.isSupported(coding.matrix, image.layout) else {
-            throw .corrupt("the image can't be shown: its matrix \(coding.matrix) isn't supported")
+            throw .corrupt(
+                "the image has the matrix coefficients \(coding.matrix) (ITU-T H.273), which aren't supported")
         }
         // A gray picture has no chroma, even if it states a matrix; without a matrix, chroma would be its red and blue.
         var coding = coding

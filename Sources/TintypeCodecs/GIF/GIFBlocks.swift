@@ -49,7 +49,7 @@ struct GIFBlocks: Sendable, Equatable {
         var reader = LittleEndianReader(bytes)
         let signature = try reader.take(6)
         guard signature.elementsEqual("GIF87a".utf8) || signature.elementsEqual("GIF89a".utf8) else {
-            throw .corrupt("the bytes don't begin like a GIF")
+            throw .corrupt("the data doesn't start with the signature of a GIF")
         }
         screen = PixelSize(width: try reader.uint16(), height: try reader.uint16())
         let flags = try reader.byte()
@@ -66,8 +66,8 @@ struct GIFBlocks: Sendable, Equatable {
                 height: max(screen.height, first.y + first.size.height))
         }
         if frames.isEmpty {
-            if hasTrailer { throw .corrupt("the GIF ends before its first frame") }
-            guard !screen.isEmpty else { throw .truncated("the bytes end before the size of the GIF is known") }
+            if hasTrailer { throw .corrupt("the GIF has no frames") }
+            guard !screen.isEmpty else { throw .truncated("the data ends before the size of the GIF is known") }
             isTruncated = true
         }
     }
@@ -95,7 +95,9 @@ struct GIFBlocks: Sendable, Equatable {
                 return
             default:
                 // Bytes that aren't a block end the file for browsers too, if there is a frame to show.
-                guard !frames.isEmpty else { throw .corrupt("unknown block at byte \(reader.offset - 1) of the GIF") }
+                guard !frames.isEmpty else {
+                    throw .corrupt("the GIF has an unknown block at byte \(reader.offset - 1)")
+                }
                 hasTrailer = true
                 return
             }

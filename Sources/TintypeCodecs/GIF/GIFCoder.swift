@@ -40,10 +40,10 @@ public struct GIFCoder: AnimatedImageCoder, ProgressiveImageCoder {
 
     /// Encodes a GIF, animated if the image is.
     ///
-    /// Each frame has its own palette of up to 256 colors. A frame with at most that many colors is exact; ``GIFEncodeOptions``
-    /// control the reduction of others. Pixels are either opaque or transparent, with the threshold at half. Delays are rounded
-    /// to hundredths of a second with exact sums, and are at least two hundredths. Colors are converted to sRGB. Metadata are
-    /// not written.
+    /// Each frame has its own palette of up to 256 colors. A frame with at most that many colors is exact; ``GIFEncodeOptions`` control the
+    /// color reduction of other frames. Pixels are either opaque or transparent, with the threshold at half opacity. Delays are rounded to
+    /// hundredths of a second so that their sums are exact, and are at least two hundredths. Colors are converted to sRGB. Metadata isn't
+    /// written.
     /// - Parameters:
     ///   - image: the image.
     ///   - format: the format of the file.

@@ -6,7 +6,7 @@ public struct GIFEncodeOptions: FormatOptions {
     /// grayscale", 1976); false to replace each pixel with the nearest color, which makes smaller files, but visible steps in smooth
     /// areas.
     ///
-    /// With `nil`, the default, still images are dithered and animations are not, because they would flicker.
+    /// With `nil`, the default, still images are dithered; animations aren't, because they would flicker.
     public var dithers: Bool?
     /// The largest number of colors in a frame, from 2 to 256.
     public var maximumColors = 256

@@ -126,7 +126,7 @@ final class GIFFrameDecoder: SeekableFrames {
         let damage: ImageError? =
             switch try decode(frame, wanted: wanted) {
             case .complete: nil
-            case .invalidCode: .corrupt("frame \(number) of the GIF has an invalid code")
+            case .invalidCode: .corrupt("frame \(number) of the GIF has an invalid LZW code")
             case .notEnough where !frame.isComplete: nil
             case .notEnough:
                 .corrupt("frame \(number) of the GIF has only \(decoder.count) of \(wanted) pixels")

@@ -31,7 +31,8 @@ final class CodedPicture {
         guard picture.planes.size == item.size, picture.planes.bits == item.bits,
             picture.planes.layout == item.layout
         else {
-            throw .corrupt("the HEIF file states \(item.size), but its image is \(picture.planes.size)")
+            throw .corrupt(
+                "the HEIF file states a size of \(item.size), but its image has \(picture.planes.size) pixels")
         }
         return picture
     }
@@ -52,7 +53,7 @@ final class CodedPicture {
     ) throws(ImageError) -> CodedPicture {
         #if AVIF
         let configuration = try table.item(item.item).first("av1C")?.contents
-        guard let configuration else { throw .corrupt("an image of the HEIF file has no configuration") }
+        guard let configuration else { throw .corrupt("an AV1 image of the HEIF file has no configuration ('av1C')") }
         let file = try table.withBytes(of: item.item) { bytes throws(ImageError) in
             AVIFSingleImage(size: item.size, configuration: configuration, data: bytes).file
         }

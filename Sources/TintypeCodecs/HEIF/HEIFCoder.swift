@@ -4,24 +4,25 @@ public import TintypeImages
 
 /// Reads HEIF and HEIC, still images and sequences, and writes HEIC still images. Requires the package trait `HEIF`.
 ///
-/// - Still images are read with libde265, and written with libheif. Pictures of AV1 need the package trait `AVIF`. The primary image is the
-///   first page, other images are further pages (``DecodeOptions/page``). Sizes are those after cropping, rotation and mirroring, and an
-///   EXIF orientation is ignored, as the format specifies.
-/// - Images may be derived: grids, overlays, and images that are others with further properties. Overlays, and grids whose tiles are coded
-///   in several ways, are converted to sRGB. They have 8 bits if some of their images are in PQ or HLG, and some aren't. Of an image with a
-///   gain map, the image in standard range is read, unless ``DecodeOptions/decodeToHDR`` applies the map.
-/// - Grids are decoded row by row of tiles, so that a thumbnail never holds the whole picture. Tiles are decoded on several processors.
-/// - An embedded thumbnail is used if it has the proportions of the image, is at least as large as the requested size, and states the
-///   colors of the image, or none. libheif's thumbnails of high dynamic range state others, and aren't used.
+/// - Still images are read with libde265, and written with libheif. AV1 images need the package trait `AVIF`. The primary image is the
+///   first page; other images are further pages (``DecodeOptions/page``). Sizes include cropping, rotation and mirroring. An EXIF
+///   orientation is ignored, as the format specifies.
+/// - Derived images are supported: grids, overlays, and images that add properties to another image. Overlays, and grids whose tiles are
+///   coded in several ways, are converted to sRGB; they have 8 bits if only some of their images are in PQ or HLG. An image with a gain map
+///   is read in standard range, unless ``DecodeOptions/decodeToHDR`` applies the map.
+/// - Grids are decoded one row of tiles at a time, so that a thumbnail never takes the memory of the whole image. Tiles are decoded on
+///   several processors.
+/// - An embedded thumbnail is used if it has the proportions of the image, is at least as large as the requested size, and states the same
+///   colors as the image, or no colors. libheif's thumbnails of high dynamic range state different colors, and aren't used.
 /// - PQ and HLG are tone-mapped to sRGB unless the options keep the source's color space or high dynamic range. With
 ///   ``DecodeOptions/decodeToHDR``, 10 and 12 bits of still images are preserved; sequences always have 8.
-/// - A sequence of HEVC pictures (the tracks of a `moov` box; files named `.heics`) is read with libde265, including
-///   transparency. If a file contains both a sequence of at least two frames and a still image, the sequence is read. It
-///   repeats forever, unless an edit list specifies otherwise. Frames become available while the file arrives.
-/// - Sequences in fragments, or with another coding, are not supported.
+/// - A sequence of HEVC pictures (the tracks of a `moov` box; files named `.heics`) is read with libde265, including transparency. If a
+///   file contains both a still image and a sequence of at least two frames, the sequence is read. It repeats forever, unless an edit list
+///   specifies otherwise. Frames become available while the file arrives.
+/// - Fragmented sequences, and sequences with another coding, aren't supported.
 /// - An image or tile is decoded in a single call. So cancellation takes effect between tiles, and while rows are converted.
 /// - A truncated still image has no partial image.
-/// - A damaged picture with a part that was never decoded is an error.
+/// - A damaged image is an error if part of it was never decoded.
 public struct HEIFCoder: AnimatedImageCoder, ProgressiveImageCoder {
     /// Creates a coder.
     public init() {}
@@ -90,9 +91,9 @@ public struct HEIFCoder: AnimatedImageCoder, ProgressiveImageCoder {
     ///   - format: the format of the file.
     ///   - options: the options for encoding.
     ///   - context: the resources of the call, and its cancellation.
-    /// - Throws: ``ImageError/Code/formatNotEncodable`` if libheif has no HEVC encoder, and ``ImageError/Code/encodeFailed``
-    ///   for a side over 16,384 pixels, if the limit of bytes is too small, and if the HEVC encoder refuses the size, as x265
-    ///   does for some images of more than 4,096 pixels whose other side has fewer than 64.
+    /// - Throws: ``ImageError/Code/formatNotEncodable`` if libheif has no HEVC encoder, and ``ImageError/Code/encodeFailed`` for a side
+    ///   over 16,384 pixels, if the limit of bytes is too small, and if the HEVC encoder refuses the size, as x265 does for some images
+    ///   with one side over 4,096 pixels and the other under 64.
     public func encode(
         _ image: Image, as format: ImageFormat, options: EncodeOptions, context: ProcessingContext
     ) throws(ImageError) -> Data {

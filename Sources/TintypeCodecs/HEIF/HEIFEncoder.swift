@@ -82,7 +82,7 @@ struct HEIFEncoder {
         let encoded = heif_context_encode_image(context, image, encoder, settings, &created)
         let size = source.size
         if encoded.code != heif_error_Ok, min(size.width, size.height) < 64, max(size.width, size.height) > 4_096 {
-            throw job.failure("the HEVC encoder refuses an image as thin as \(size) pixels; other formats hold it")
+            throw job.failure("the HEVC encoder can't write an image as thin as \(size) pixels; use another format")
         }
         try check(encoded)
         guard let handle = created else { throw job.failure("libheif wrote no image") }

@@ -22,7 +22,7 @@ struct GridLayout {
     func checkTiles(of tile: PixelSize) throws(ImageError) {
         guard size.width <= columns * tile.width, size.height <= rows * tile.height else {
             throw .corrupt(
-                "\(columns) × \(rows) tiles of \(tile) don't cover the \(size) pixels of the HEIF file's grid")
+                "the grid of the HEIF file has \(size) pixels, which \(columns) × \(rows) tiles of \(tile) don't cover")
         }
         try HEIFPlan.checkProportions(decoded: tile, shown: size)
     }

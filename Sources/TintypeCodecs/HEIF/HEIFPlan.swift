@@ -107,19 +107,26 @@ extension HEIFPlan {
         guard max(decoded.width, decoded.height) <= max(shown.width, shown.height) * 2 + 4_096 else {
             throw ImageError(
                 .limitExceeded, stage: .decode,
-                reason: "the HEIF file shows \(shown) of \(decoded) pixels, which takes too long")
+                reason:
+                    "the HEIF file shows only \(shown) of \(decoded) decoded pixels; the longer side may be at most "
+                    + "\(max(shown.width, shown.height) * 2 + 4_096)")
         }
     }
 
     /// Refuses canvases within each other that take much memory. Each stays while the images on it are drawn.
     func checkWorkingMemory(_ limits: DecodeLimits) throws(ImageError) {
-        guard workingSize.pixelCount <= limits.maximumBytes.bytes / 2 + Self.freePixels else {
+        let (pixels, limit) = (workingSize.pixelCount, limits.maximumBytes.bytes / 2 + Self.freePixels)
+        guard pixels <= limit else {
             throw ImageError(
                 .limitExceeded, stage: .decode,
-                reason: "the HEIF file draws images of \(workingSize) pixels onto each other, over the limit of "
-                    + "\(limits.maximumBytes)")
+                reason:
+                    "drawing the images of the HEIF file onto each other takes \(Self.memory(pixels)), over the limit "
+                    + "of \(Self.memory(limit))")
         }
     }
+
+    /// The memory of pixels of four bytes.
+    private static func memory(_ pixels: Int) -> ByteCount { ByteCount(min(pixels, .max / 4) * 4) }
 
     /// Pixels that are decoded for any canvas, however small: a large photograph.
     static let freePixels = 64 << 20

@@ -32,7 +32,7 @@ struct HEIFPlanner {
     mutating func plan(_ id: Int) throws(ImageError) -> HEIFPlan {
         guard !path.contains(id) else { throw .corrupt("item \(id) of the HEIF file contains itself") }
         guard path.count < Self.maximumDepth else {
-            throw .corrupt("the images of the HEIF file are derived from each other \(path.count) times")
+            throw .corrupt("the derived images of the HEIF file are nested more than \(Self.maximumDepth) deep")
         }
         if let known = plans[id] {
             try charge(known.bytes)
@@ -61,7 +61,8 @@ struct HEIFPlanner {
         guard alpha.mostPixels <= plan.mostPixels * 4 + Self.freeAlpha else {
             throw ImageError(
                 .limitExceeded, stage: .decode,
-                reason: "the transparency of the HEIF image has \(alpha.decodedPixels) pixels, the image \(plan.size)")
+                reason: "the alpha image of the HEIF file has \(alpha.decodedPixels) pixels, too many for an image of "
+                    + "\(plan.size)")
         }
         return ItemImage(id, plan, alpha: alpha, isPremultiplied: isPremultiplied)
     }
@@ -93,7 +94,8 @@ struct HEIFPlanner {
         if let box = item.first("ispe"), item.type != "tmap" {
             let stated = try Self.size(box)
             guard stated == plan.view.displaySize else {
-                throw .corrupt("the HEIF file states \(stated), but its image is \(plan.view.displaySize)")
+                throw .corrupt(
+                    "the HEIF file states a size of \(stated), but its image has \(plan.view.displaySize) pixels")
             }
         }
         for property in item.properties { try plan.view.apply(property.box) }
@@ -126,7 +128,9 @@ struct HEIFPlanner {
         let left = (bytesLeft ?? allowedBytes) - bytes
         guard left >= 0 else {
             throw ImageError(
-                .limitExceeded, stage: .decode, reason: "the pictures of the HEIF file share their bytes too often")
+                .limitExceeded, stage: .decode,
+                reason: "the images of the HEIF file share their bytes: together they take more than "
+                    + "\(ByteCount(allowedBytes))")
         }
         bytesLeft = left
     }
@@ -146,7 +150,7 @@ struct HEIFPlanner {
         try charge(bytes + (item.first(item.type == "av01" ? "av1C" : "hvcC")?.contents.count ?? 0))
         picturesLeft -= 1
         guard picturesLeft >= 0 else {
-            throw ImageError(.limitExceeded, stage: .decode, reason: "the HEIF file has too many pictures")
+            throw ImageError(.limitExceeded, stage: .decode, reason: "the HEIF file has too many coded images")
         }
     }
 
@@ -169,7 +173,7 @@ struct HEIFPlanner {
 
     private mutating func hevc(_ item: ItemTable.Item) throws(ImageError) -> HEIFCodedItem {
         guard let box = item.first("hvcC")?.contents, let base = box.baseAddress else {
-            throw .corrupt("an image of the HEIF file has no configuration")
+            throw .corrupt("an HEVC image of the HEIF file has no configuration ('hvcC')")
         }
         // The tiles of a grid share the same configuration.
         let known: (configuration: HEVCConfiguration, pictures: HEVCPictureParameters?)
@@ -198,7 +202,7 @@ struct HEIFPlanner {
     private func av1(_ item: ItemTable.Item) throws(ImageError) -> HEIFCodedItem {
         #if AVIF
         guard let box = item.first("av1C"), let size = item.first("ispe") else {
-            throw .corrupt("an image of the HEIF file has no configuration")
+            throw .corrupt("an AV1 image of the HEIF file has no configuration ('av1C') or no size ('ispe')")
         }
         var reader = box.reader
         try reader.skip(2)
@@ -229,7 +233,8 @@ struct HEIFPlanner {
     private mutating func base(_ item: ItemTable.Item) throws(ImageError) -> HEIFPlan {
         let sources = table.references("dimg", from: item.id)
         guard let source = sources.first, item.type == "tmap" || sources.count == 1 else {
-            throw .corrupt("item \(item.id) of the HEIF file is derived from \(sources.count) images")
+            throw .corrupt(
+                "item \(item.id) of the HEIF file is derived from \(sources.count) images, which isn't valid")
         }
         return try plan(source)
     }
@@ -309,7 +314,7 @@ struct HEIFPlanner {
         else { return nil }
         let tile = try picture(item)
         if let box = item.first("ispe"), try Self.size(box) != tile.size {
-            throw .corrupt("the HEIF file states \(try Self.size(box)), but a tile is \(tile.size)")
+            throw .corrupt("the HEIF file states a size of \(try Self.size(box)), but a tile has \(tile.size) pixels")
         }
         return tile
     }
@@ -372,7 +377,7 @@ struct HEIFPlanner {
     private static func tooManyLayers(_ count: Int) -> ImageError {
         ImageError(
             .limitExceeded, stage: .decode,
-            reason: "the HEIF file overlays \(count) images, which takes too long")
+            reason: "the HEIF file combines \(count) images on a canvas: too many, or too large for it")
     }
 }
 

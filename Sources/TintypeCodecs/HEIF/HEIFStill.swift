@@ -124,7 +124,7 @@ extension ItemTable.Item {
         else { return }
         throw ImageError(
             .formatNotEnabled, stage: .decode,
-            reason: "an image of the HEIF file needs its property '\(unknown.box.type)', which isn't supported")
+            reason: "an image of the HEIF file requires the property '\(unknown.box.type)', which isn't supported")
     }
 }
 

@@ -40,7 +40,9 @@ struct ItemRenderer {
         guard layerFormat == nil || format == .rgba8 || isHighDynamicRange == (format == .rgbaFloat16) else {
             throw ImageError(
                 .formatNotEnabled, stage: .decode,
-                reason: "an image on the canvas of the HEIF file is in high dynamic range, and no box of it says so")
+                reason:
+                    "an image on the canvas of the HEIF file has high dynamic range that only its bitstream states, "
+                    + "which isn't supported")
         }
         try context.limits.check(size: aperture.size, output: output, bytesPerPixel: format.bytesPerPixel)
         let color = CodedColor(
@@ -157,7 +159,7 @@ private final class AlphaRows {
         else {
             throw ImageError(
                 .formatNotEnabled, stage: .decode,
-                reason: "the transparency of the HEIF file is composed of several images, which isn't supported")
+                reason: "the alpha image of the HEIF file is composed of several images, which isn't supported")
         }
         self.rows = rows
         enlarged = fits ? nil : try Self.enlarge(rows, alpha, to: image.size, context)

@@ -1,7 +1,7 @@
 public import FoundationEssentials
 public import TintypeImages
 
-/// Reads Windows icons and cursors: the largest image of the file, and among equals the image with the most colors.
+/// Reads Windows icons and cursors: the largest image of the file, and among equally large images, the one with the most colors.
 ///
 /// Images in the PNG format are decoded by another coder.
 public struct ICOCoder: ImageCoder {
@@ -72,7 +72,7 @@ public struct ICOCoder: ImageCoder {
         defer { reservation.release() }
         let mask = ICOMask(bytes, header: header, length: length, end: end)
         let isMasked = mask.keepsAlpha || mask.isComplete || mask.isAbsent
-        guard isMasked || options.allowsPartialImage else { throw .truncated("the icon ends before its mask does") }
+        guard isMasked || options.allowsPartialImage else { throw .truncated("the icon ends within its mask") }
         let decoder = BMPDecoder(bytes: bytes, header: header, options: options, context: context)
         let (pixels, isPartial, _) = try decoder.decode(to: header.size)
         var properties = info.properties(options)

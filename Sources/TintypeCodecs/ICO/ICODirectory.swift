@@ -22,7 +22,9 @@ struct ICODirectory {
         var reader = LittleEndianReader(bytes)
         let reserved = try reader.uint16()
         let type = try reader.uint16()
-        guard reserved == 0, type == 1 || type == 2 else { throw .corrupt("the bytes don't begin like an icon") }
+        guard reserved == 0, type == 1 || type == 2 else {
+            throw .corrupt("the data doesn't start with the signature of an icon")
+        }
         for _ in 0..<(try reader.uint16()) {
             func side(_ stored: Int) -> Int { stored == 0 ? 256 : stored }
             let size = PixelSize(width: side(try reader.byte()), height: side(try reader.byte()))

@@ -61,7 +61,7 @@ struct ItemPlaces {
             let base = try Self.number(baseBytes, &reader)
             let count = try reader.uint16()
             room -= count + 1
-            guard room >= 0 else { throw Self.tooMany("places of items") }
+            guard room >= 0 else { throw Self.tooMany("item locations") }
             guard count < 2 || offsetBytes + countBytes > 0 else {
                 throw .corrupt("item \(item) of the HEIF file has no location")
             }
@@ -84,7 +84,7 @@ struct ItemPlaces {
         case 0: return 0
         case 4: return try reader.uint32()
         case 8: return try reader.uint64()
-        default: throw .corrupt("the HEIF file states locations in \(bytes) bytes, which isn't valid")
+        default: throw .corrupt("the HEIF file states item locations as numbers of \(bytes) bytes, which isn't valid")
         }
     }
 
@@ -94,7 +94,7 @@ struct ItemPlaces {
         of item: Int, depth: Int = 0, _ body: (UnsafeRawBufferPointer) throws(ImageError) -> Value
     ) throws(ImageError) -> Value {
         guard let place = places[item], let container = place.container, container != .inner || inner != nil else {
-            throw .corrupt("the HEIF file doesn't say where its item \(item) is")
+            throw .corrupt("the HEIF file doesn't state the location of item \(item)")
         }
         guard container != .items || depth == 0 && place.extents.count <= Self.maximumParts else {
             throw .corrupt("item \(item) of the HEIF file is nested too deeply")
@@ -121,7 +121,9 @@ struct ItemPlaces {
                 bytes.append(contentsOf: try Self.part(extent, of: container == .file ? file : inner, item))
             }
             // Parts may overlap; no honest file's are longer than itself.
-            guard bytes.count <= file.count else { throw .corrupt("item \(item) of the HEIF file is too long") }
+            guard bytes.count <= file.count else {
+                throw .corrupt("item \(item) of the HEIF file is longer than the file")
+            }
         }
         return try bytes.withBytes(body)
     }
@@ -149,7 +151,7 @@ struct ItemPlaces {
     ) throws(ImageError) -> UnsafeRawBufferPointer {
         let (end, overflows) = extent.offset.addingReportingOverflow(extent.count)
         guard let source, !overflows, extent.offset <= source.count, end <= source.count else {
-            throw .truncated("the HEIF file ends before its item \(item) does")
+            throw .truncated("the HEIF file ends before item \(item) is complete")
         }
         return UnsafeRawBufferPointer(rebasing: source[extent.offset..<(extent.count == 0 ? source.count : end)])
     }

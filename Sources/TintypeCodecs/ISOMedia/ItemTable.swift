@@ -61,7 +61,7 @@ struct ItemTable {
         let boxes = try MediaBox(type: "meta", contents: meta).boxes(from: 4)
         func box(_ type: String) throws(ImageError) -> MediaBox {
             guard let box = boxes.first(where: { $0.type == type }) else {
-                throw .corrupt("the HEIF file has no box '\(type)'")
+                throw .corrupt("the HEIF file has no '\(type)' box")
             }
             return box
         }
@@ -148,7 +148,7 @@ struct ItemTable {
                     separator: 0, maxSplits: 2, omittingEmptySubsequences: false)
                 if texts.count > 1 { contentType = String(decoding: texts[1], as: UTF8.self) }
             }
-            guard items[id] == nil else { throw .corrupt("the HEIF file has two items \(id)") }
+            guard items[id] == nil else { throw .corrupt("the HEIF file defines item \(id) twice") }
             items[id] = Item(id: id, type: type, contentType: contentType, isHidden: flags & 1 != 0)
             order.append(id)
         }
@@ -212,7 +212,7 @@ struct ItemTable {
             var items: [Int] = []
             let count = try reader.uint32()
             room -= count
-            guard room >= 0 else { throw ItemPlaces.tooMany("members of groups") }
+            guard room >= 0 else { throw ItemPlaces.tooMany("group members") }
             for _ in 0..<count { items.append(try reader.uint32()) }
             groups.append(items)
         }

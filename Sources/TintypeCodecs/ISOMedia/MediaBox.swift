@@ -18,7 +18,9 @@ struct MediaBox {
     func boxes(from offset: Int = 0) throws(ImageError) -> [MediaBox] {
         var boxes: [MediaBox] = []
         try forEachBox(from: offset) { box throws(ImageError) in
-            guard boxes.count < Self.maximumCount else { throw .corrupt("'\(type)' has too many boxes") }
+            guard boxes.count < Self.maximumCount else {
+                throw .corrupt("the '\(type)' box has more than \(Self.maximumCount) boxes")
+            }
             boxes.append(box)
         }
         return boxes
@@ -40,7 +42,7 @@ struct MediaBox {
             if size == 1 { size = try reader.uint64() } else if size == 0 { size = available }
             let headerSize = available - reader.remaining
             guard size >= headerSize, size <= available else {
-                throw .corrupt("the box '\(type)' doesn't fit into '\(self.type)'")
+                throw .corrupt("the size of the '\(type)' box doesn't fit into the '\(self.type)' box")
             }
             try body(MediaBox(type: type, contents: try reader.take(size - headerSize)))
         }
@@ -57,7 +59,7 @@ struct MediaBox {
         var box = self
         for type in path {
             guard let next = try box.first(type) else {
-                throw .corrupt("the file has no box '\(type)' in '\(box.type)'")
+                throw .corrupt("the '\(box.type)' box has no '\(type)' box")
             }
             box = next
         }

@@ -12,8 +12,8 @@ extension JPEGCoder {
     ///   - format: the format of the file.
     ///   - options: the options for encoding.
     ///   - context: the resources of the call, and its cancellation.
-    /// - Throws: ``ImageError/Code/encodeFailed`` for a side of more than 65,500 pixels, for metadata that do not fit into a
-    ///   segment of 64 KB, and if even the lowest quality needs more than ``EncodeOptions/maximumBytes``.
+    /// - Throws: ``ImageError/Code/encodeFailed`` for a side of more than 65,500 pixels, for metadata that doesn't fit into a segment of 64
+    ///   KB, and if even the lowest quality needs more than ``EncodeOptions/maximumBytes``.
     public func encode(
         _ image: Image, as format: ImageFormat, options: EncodeOptions, context: ProcessingContext
     ) throws(ImageError) -> Data {

@@ -3,10 +3,11 @@ public import TintypeImages
 
 /// Reads and writes JPEG (ITU-T T.81), mostly with libjpeg-turbo: baseline and progressive; gray, color, CMYK and YCCK.
 ///
-/// With ``DecodeOptions/decodeToHDR``, a gain map is applied, all of it: the image has high dynamic range and half precision. Previews don't.
+/// With ``DecodeOptions/decodeToHDR``, a gain map is applied in full: the image then has high dynamic range, in half precision. Previews
+/// don't have it.
 ///
-/// A small thumbnail of a photograph is made of the low frequencies of its blocks, without libjpeg. Other thumbnails are decoded at a
-/// fraction of the size by libjpeg and resampled from there, row by row. In both cases the full bitmap never exists. The Exif orientation
+/// A small thumbnail of a photograph is made from the low frequencies of its blocks, without libjpeg. For other thumbnails, libjpeg decodes
+/// at a fraction of the size, and the rows are resampled as they arrive. In both cases, the full bitmap never exists. The Exif orientation
 /// is applied, and an embedded ICC profile is converted to sRGB.
 public struct JPEGCoder: ProgressiveImageCoder {
     /// Creates a coder.
@@ -66,7 +67,8 @@ public struct JPEGCoder: ProgressiveImageCoder {
 
     private static func segments(_ bytes: UnsafeRawBufferPointer) throws(ImageError) -> JPEGSegments {
         guard bytes.bigEndian16(at: 0) == 0xFFD8 else {
-            throw ImageError(.corruptImage, stage: .decode, reason: "the bytes don't begin like a JPEG")
+            throw ImageError(
+                .corruptImage, stage: .decode, reason: "the data doesn't start with the signature of a JPEG")
         }
         return JPEGSegments(bytes)
     }

@@ -2,7 +2,7 @@ public import TintypeImages
 
 /// JPEG-specific encoding options.
 public struct JPEGEncodeOptions: FormatOptions {
-    /// The resolution of color. With `nil`, it is half (4:2:0) below a quality of 0.95, and full from there on.
+    /// The resolution of color. With `nil`, it is half (4:2:0) below a quality of 0.95, and full otherwise.
     public var subsampling: ChromaSubsampling?
     /// True to optimize the Huffman codes for the image. The file becomes slightly smaller with the same pixels, at the cost of
     /// a second pass. Progressive files are always optimized.

@@ -59,10 +59,10 @@ extension GainMapParameters {
         map: () throws(ImageError) -> PixelBuffer
     ) throws(ImageError) -> Image {
         guard let parameters, parameters.alternateHeadroom > parameters.baseHeadroom else {
-            throw inapplicable("its parameters are missing, or aren't those of an image of standard range")
+            throw inapplicable("its parameters are missing, or aren't for a base image of standard range")
         }
         guard !image.isHighDynamicRange, !image.hasAlpha, image.colorSpace == .sRGB else {
-            throw inapplicable("the image isn't opaque, or isn't in sRGB of standard range")
+            throw inapplicable("the image must be opaque, and in sRGB of standard range")
         }
         try context.limits.check(
             size: image.size, output: image.size, bytesPerPixel: PixelFormat.rgbaFloat16.bytesPerPixel)

@@ -32,7 +32,8 @@ struct JPEGMetadataSegments {
     ) throws(ImageError) -> (marker: Int32, contents: Data) {
         guard contents.count <= Self.maximumLength else {
             throw job.failure(
-                "the \(name) takes \(ByteCount(contents.count)), and a JPEG has room for 64 KB; set EncodeOptions.keepsMetadata to false"
+                "the \(name) takes \(ByteCount(contents.count)), over the limit of 64 KB in a JPEG; "
+                    + "set EncodeOptions.keepsMetadata to false"
             )
         }
         return (Self.app1, contents)

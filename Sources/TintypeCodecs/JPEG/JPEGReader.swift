@@ -93,7 +93,7 @@ final class JPEGReader {
     }
 
     var truncation: ImageError {
-        ImageError(.truncatedImage, stage: .decode, reason: "the JPEG data ends before the image does")
+        ImageError(.truncatedImage, stage: .decode, reason: "the JPEG data ends before the image is complete")
     }
 
     var corruption: ImageError {

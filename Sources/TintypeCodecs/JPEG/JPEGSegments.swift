@@ -129,7 +129,7 @@ extension JPEGSegments {
         guard let process else { return }
         let name =
             switch process {
-            case _ where size?.height == 0: "a height that follows the picture (DNL)"
+            case _ where size?.height == 0: "a height stated after the image (DNL)"
             case 0xC3, 0xC7, 0xCB, 0xCF: "the lossless process"
             case 0xC5, 0xC6, 0xCD, 0xCE: "the hierarchical process"
             case 0xF7: "JPEG-LS"

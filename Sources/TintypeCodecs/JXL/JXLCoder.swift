@@ -8,10 +8,10 @@ public import TintypeImages
 /// - PQ and HLG are tone-mapped to sRGB unless the options keep the source's color space or high dynamic range. With
 ///   ``DecodeOptions/decodeToHDR``, more than 8 bits become 16, and floating-point numbers become ``PixelFormat/rgbaFloat16``.
 /// - CMYK is converted to sRGB with its profile.
-/// - While a file arrives, libjxl's own previews are shown: first an eighth of the resolution, then the parts that have
-///   arrived. Animations grow by whole frames.
+/// - While a file arrives, libjxl's own previews are shown: first at an eighth of the resolution, then with the parts that have arrived.
+///   Animations grow by whole frames.
 /// - libjxl decodes a frame in a single call. So cancellation takes effect between frames, and while rows are converted.
-/// - A truncated file has a partial image with everything that libjxl can show of the frame, if the options allow it.
+/// - If the options allow it, a truncated file has a partial image with everything that libjxl can show of the frame.
 public struct JXLCoder: AnimatedImageCoder, ProgressiveImageCoder {
     /// Creates a coder.
     public init() {}
@@ -45,9 +45,8 @@ public struct JXLCoder: AnimatedImageCoder, ProgressiveImageCoder {
     /// Encodes a JPEG XL file, animated if the image is, and exact with ``EncodeOptions/lossless``. ``JXLEncodeOptions`` has
     /// more settings.
     ///
-    /// Pixels are written with the precision that they have: 8 bits, 16 bits, or half-precision numbers for pixels of
-    /// standard range. High dynamic range is written as PQ of 16 bits with ``EncodeOptions/HDREncoding/isoHDR``, and
-    /// otherwise tone-mapped.
+    /// Pixels are written with their own precision: 8 bits, 16 bits, or half-precision numbers for pixels of standard range. High dynamic
+    /// range is written as PQ of 16 bits with ``EncodeOptions/HDREncoding/isoHDR``, and otherwise tone-mapped.
     /// - Parameters:
     ///   - image: the image.
     ///   - format: the format of the file.

@@ -85,7 +85,7 @@ final class JXLFrameDecoder: ArrivingFrames {
         guard !overflow, isUnlimited || bytes <= limit else {
             throw ImageError(
                 .limitExceeded, stage: .decode,
-                reason: "\(size) pixels in \(planes) planes take more memory than the limits allow")
+                reason: "\(planes) planes of \(size) pixels take more than the limit of 4 × \(limits.maximumBytes)")
         }
     }
 

@@ -2,10 +2,10 @@ public import FoundationEssentials
 public import TintypeImages
 
 extension ImageMetadata {
-    /// The contents of the blocks that most programs show.
+    /// The metadata that most programs show.
     ///
-    /// Blocks are parsed when this property is read, so keep the result. Damaged parts, values that make no sense, such as a latitude of
-    /// 100 degrees, and texts of more than 64 KB count as missing.
+    /// Each access parses the blocks, so keep the result. Damaged parts, impossible values, such as a latitude of 100 degrees, and texts of
+    /// more than 64 KB count as missing.
     /// - Complexity: O(bytes of the metadata)
     public var fields: Fields {
         // The order follows the Metadata Working Group, "Guidelines for Handling Image Metadata", version 2.0, section 3.
@@ -28,18 +28,18 @@ extension ImageMetadata {
             != iptcDigest.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
     }
 
-    /// The description of a picture, and of the way in which it was taken, by Exif, XMP, and IPTC-IIM.
+    /// The description of a picture and of how it was taken, from Exif, XMP, and IPTC-IIM.
     ///
-    /// Exif comes first for a field that several of them have. If Exif doesn't have it, XMP counts, or IPTC-IIM if a program
-    /// that doesn't know XMP has changed it, which a digest in the file tells (Metadata Working Group, "Guidelines for Handling Image
-    /// Metadata", version 2.0). Texts are as the file has them: they may have several lines, and characters that a terminal obeys.
+    /// If several of them have a field, Exif takes precedence, and then XMP. IPTC-IIM replaces XMP if a digest in the file shows that a
+    /// program without support for XMP has changed it (Metadata Working Group, "Guidelines for Handling Image Metadata", version 2.0).
+    /// Texts are unchanged: they may have several lines, and control characters for terminals.
     public struct Fields: Sendable, Hashable {
-        /// The time at which the picture was taken, or digitized if nothing else is known: the date and time on the clock of the camera, as
-        /// far as it is known, to the nanosecond.
+        /// The time when the picture was taken, or when it was digitized if nothing else is known: the known parts of the date and time on
+        /// the camera's clock, to the nanosecond.
         ///
         /// Most cameras don't record the offset of their clock from UTC. If they do, `timeZone` and `calendar` are set, and `date` is the
-        /// moment. Otherwise `timeZone`, `calendar`, and `date` are `nil`, because the moment is unknown. To assume a time zone, use
-        /// `Calendar.date(from:)` of a Gregorian calendar.
+        /// point in time. Otherwise `timeZone`, `calendar`, and `date` are `nil`, because the point in time is unknown. To assume a time
+        /// zone, use `Calendar.date(from:)` of a Gregorian calendar.
         public var captureDate: DateComponents?
         /// The manufacturer of the camera.
         public var cameraMake: String?
@@ -55,7 +55,7 @@ extension ImageMetadata {
         public var iso: Int?
         /// The actual focal length of the lens in millimeters, greater than 0.
         public var focalLength: Double?
-        /// The place of the camera. Don't show it to others without consent.
+        /// The location of the camera. Don't show it to others without consent.
         public var place: Place?
         /// The title of the picture.
         public var title: String?

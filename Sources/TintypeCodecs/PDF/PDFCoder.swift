@@ -7,19 +7,17 @@ public import TintypeImages
 /// - The first page is drawn, unless ``DecodeOptions/page`` names another.
 /// - A point is a pixel. The image shows the page as viewers do: its crop box, which is the media box by default, with the
 ///   page's rotation.
-/// - A box of the options is filled exactly in width or height, even if it is larger than the page, because vectors have no
-///   pixels to enlarge.
+/// - The thumbnail box is filled exactly in width or height, even if it is larger than the page, because vectors scale without loss.
 /// - A page is drawn on white paper, so the image is opaque.
 /// - Nothing outside the bytes is read, except system fonts if a document does not embed its fonts. Scripts and actions are not
 ///   run.
-/// - A document that needs a password causes ``ImageError/Code/corruptImage`` with an appropriate reason. A truncated document
-///   causes ``ImageError/Code/truncatedImage``, and a page with fonts that refer to themselves ``ImageError/Code/corruptImage``; with
-///   ``DecodeOptions/allowsPartialImage``, the page is drawn as far as possible.
-/// - A document whose end is missing or damaged is drawn if its trailer follows all of its objects.
-/// - Poppler decodes images on the page completely, even for a small page. The limits on pixels and the decode budget
-///   do not apply to them. Poppler's own limit is 2 GiB for an image. Draw documents from untrusted sources in a process with
-///   limited memory.
-/// - Documents larger than 256 MiB are rejected. Drawing cannot be canceled once it has started.
+/// - A document that needs a password throws ``ImageError/Code/corruptImage`` with an appropriate reason. A truncated document throws
+///   ``ImageError/Code/truncatedImage``, and a page with fonts that refer to themselves throws ``ImageError/Code/corruptImage``. With
+///   ``DecodeOptions/allowsPartialImage``, such pages are drawn as far as possible.
+/// - A document whose end is missing or damaged is drawn if its trailer comes after all of its objects.
+/// - Poppler decodes images on the page completely, even for a small result. The limits on pixels and the decode budget don't apply to
+///   these images; Poppler's own limit is 2 GiB per image. Draw documents from untrusted sources in a process with limited memory.
+/// - Documents larger than 256 MiB are rejected. Drawing can't be canceled once it has started.
 public struct PDFCoder: ImageCoder {
     /// The largest document, in bytes.
     package static let maximumBytes = 256 << 20

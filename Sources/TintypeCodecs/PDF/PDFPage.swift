@@ -19,7 +19,7 @@ final class PDFPage {
         guard data.count <= PDFCoder.maximumBytes else {
             throw ImageError(
                 .limitExceeded, stage: .decode,
-                reason: "the PDF has \(ByteCount(data.count)), over the limit of \(ByteCount(PDFCoder.maximumBytes))")
+                reason: "the PDF is \(ByteCount(data.count)), over the limit of \(ByteCount(PDFCoder.maximumBytes))")
         }
         let hasEnd = Self.hasEnd(data)
         isCut = !hasEnd && !Self.endsInTrailer(data)
@@ -38,7 +38,7 @@ final class PDFPage {
         }
         guard let page else {
             g_object_unref(UnsafeMutableRawPointer(document))
-            throw hasEnd ? .corrupt("the PDF has no page that can be read") : truncation
+            throw hasEnd ? .corrupt("the PDF has no readable page") : truncation
         }
         self.page = page
         var (width, height) = (0.0, 0.0)

@@ -65,13 +65,13 @@ struct PNGChunks {
     init(_ bytes: UnsafeRawBufferPointer) throws(ImageError) {
         guard bytes.count >= 8 else { throw Self.truncation }
         guard bytes.prefix(8).elementsEqual(Self.signature) else {
-            throw Self.corruption("the bytes don't begin like a PNG")
+            throw Self.corruption("the data doesn't start with the signature of a PNG")
         }
         guard bytes.count >= 8 + 8 + 13 else { throw Self.truncation }
         guard bytes.bigEndian32(at: 8) == 13, Self.type(bytes, 8) == .ihdr else {
             throw Self.corruption(
                 bytes[12..<16].elementsEqual("CgBI".utf8)
-                    ? "the file is a PNG that Xcode has changed for Apple's devices, and no PNG any more"
+                    ? "the file is in Xcode's variant of PNG for Apple devices (CgBI), which isn't supported"
                     : "the first chunk of the PNG isn't its header")
         }
         header = try Self.header(bytes, at: 16)

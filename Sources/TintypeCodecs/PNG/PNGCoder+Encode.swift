@@ -4,11 +4,10 @@ public import TintypeImages
 extension PNGCoder {
     /// Encodes the image as PNG without loss, with all frames of an animation.
     ///
-    /// Pixels of 16 bits are written with 16 bits, pixels of an animation with 8. A still image in sRGB whose pixels are all gray
-    /// is written in gray. One of 8 bits with at most 256 colors gets a palette, or fewer bits of gray, where that makes
-    /// the file smaller. Other images, and all animations, are written as RGB. Alpha is written only if the image has it.
-    /// The ICC profile of an image in another color space than sRGB is embedded. Decoding the file restores the exact pixels.
-    /// ``PNGEncodeOptions`` has more settings.
+    /// Pixels of 16 bits are written with 16 bits, pixels of an animation with 8. A still image in sRGB whose pixels are all gray is
+    /// written in gray. An 8-bit image with at most 256 colors gets a palette, or fewer bits of gray, if that makes the file smaller. Other
+    /// images, and all animations, are written as RGB. Alpha is written only if the image has it. The ICC profile of an image in another
+    /// color space than sRGB is embedded. Decoding the file restores the exact pixels. ``PNGEncodeOptions`` has more settings.
     /// - Parameters:
     ///   - image: the image.
     ///   - format: the format of the file.

@@ -3,10 +3,10 @@ public import TintypeImages
 
 /// Reads and writes PNG (third edition) with libpng: all depths and color types, interlaced, and animations.
 ///
-/// Pixels become RGBA with 8 bits. 16 bits are rounded to the nearest, or preserved in a still image with
-/// ``DecodeOptions/decodeToHDR``. Code points (`cICP`) and an ICC profile are converted to sRGB; PQ and HLG are tone-mapped, unless the options keep the
-/// range or the color space, and have no previews. In animations they are ignored, as `gAMA` and `cHRM` are anywhere. The Exif orientation is applied.
-/// Invalid ancillary chunks are skipped. A file of more than 2¹⁸ chunks is over a limit.
+/// Pixels become RGBA with 8 bits. 16 bits are rounded to the nearest, or preserved in a still image with ``DecodeOptions/decodeToHDR``.
+/// Colors described by code points (`cICP`) or an ICC profile are converted to sRGB. PQ and HLG are tone-mapped, unless the options keep
+/// the range or the color space; such images have no previews. In animations, PQ and HLG are ignored; `gAMA` and `cHRM` are always ignored.
+/// The Exif orientation is applied. Invalid ancillary chunks are skipped. The limit on chunks is 2¹⁸.
 public struct PNGCoder: AnimatedImageCoder, ProgressiveImageCoder {
     /// Creates a coder.
     public init() {}

@@ -48,7 +48,7 @@ struct PNGDecoder {
             }
             // The pixels are whole, but the frames that follow are missing.
             if chunks.announcesAnimation, !chunks.isComplete, !options.firstFrameOnly {
-                throw ImageError.truncated("the PNG data ends before the animation does")
+                throw ImageError.truncated("the PNG data ends before the animation is complete")
             }
         } catch {
             guard error.code == .truncatedImage, options.allowsPartialImage else { throw error }

@@ -18,8 +18,8 @@ public struct PNGEncodeOptions: FormatOptions {
         case paeth
     }
 
-    /// The compression effort, from 0 for none to 9, which takes several times as long; the default is 6. A file over
-    /// ``EncodeOptions/maximumBytes`` is tried again with 9.
+    /// The compression effort, from 0 for none to 9; the default is 6, and 9 takes several times as long. A file over
+    /// ``EncodeOptions/maximumBytes`` is compressed again at 9.
     public var compressionLevel = 6
     /// The filter of the rows.
     package var filter = Filter.adaptive

@@ -26,7 +26,7 @@ final class PNGFrameDecoder: SeekableFrames {
         let info = chunks.info
         let isPartial = chunks.animation != nil && !info.isComplete && !options.firstFrameOnly
         guard !isPartial || purpose.allowsPart(options) else {
-            throw .truncated("the PNG data ends before the animation does")
+            throw .truncated("the PNG data ends before the animation is complete")
         }
         try context.limits.check(size: info.size, output: info.size)
         // The canvas, the part of it that is restored, and the frame that is drawn, perhaps with 16 bits before it has 8.
@@ -81,7 +81,7 @@ final class PNGFrameDecoder: SeekableFrames {
         let chunks = try PNGChunks(data)
         // Chunks that turn out to contradict each other leave the default image: the frames so far were of no animation.
         guard animation == nil || chunks.animation != nil else {
-            throw .truncated("the chunks of the animation contradict each other")
+            throw .truncated("the animation chunks of the PNG contradict each other")
         }
         let options = state.setup.options
         let info = chunks.info

@@ -56,7 +56,7 @@ final class PNGReader {
         let message = String(cString: tintype_png_reader_message(handle))
         return switch status {
         case TINTYPE_PNG_TRUNCATED:
-            ImageError(.truncatedImage, stage: .decode, reason: "the PNG data ends before the image does")
+            ImageError(.truncatedImage, stage: .decode, reason: "the PNG data ends before the image is complete")
         case TINTYPE_PNG_NO_MEMORY:
             ImageError(.outOfMemory, stage: .decode, reason: "there isn't enough memory to decode the PNG")
         default: ImageError(.corruptImage, stage: .decode, reason: "the PNG is damaged: \(message)")

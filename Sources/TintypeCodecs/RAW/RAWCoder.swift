@@ -9,11 +9,11 @@ public import TintypeImages
 ///   shows the preview.
 /// - The image is developed with the camera's white balance, upright, in sRGB with 8 bits. Its brightness is libraw's: 1
 ///   percent of the pixels are white.
-/// - All pixels of the sensor's active area are shown: the margins that a DNG cuts off by its `DefaultCropOrigin` and `DefaultCropSize`
-///   stay.
-/// - A thumbnail is made from the camera's embedded preview, as in file managers, if that is a JPEG with the proportions of the
-///   image and at least as large as the thumbnail. Otherwise the image is developed, at half its size if that is enough.
-/// - Exif, XMP, and IPTC-IIM are read from camera files that are TIFF files, such as DNG, NEF, CR2, and ARW, without makers' notes.
+/// - All pixels of the sensor's active area are shown, including the margins that a DNG crops with `DefaultCropOrigin` and
+///   `DefaultCropSize`.
+/// - A thumbnail is made from the camera's embedded preview, as in file managers, if it is a JPEG with the proportions of the image, and at
+///   least as large as the thumbnail. Otherwise the image is developed, at half its size if that is enough.
+/// - Exif, XMP, and IPTC-IIM are read from camera files that are TIFF files, such as DNG, NEF, CR2, and ARW. Maker notes aren't read.
 /// - A truncated file has a partial image only if its compression lets libraw continue.
 /// - All bytes are needed, even for ``info(of:context:)``. libraw uses all cores for some of its steps.
 /// - Cancellation takes effect at libraw's next step. The longest step, which interpolates the colors between the sensor's

@@ -20,7 +20,7 @@ struct RAWDecoder {
         var result: Int32 = 0
         guard let picture = libraw_dcraw_make_mem_image(file.handle, &result) else {
             try file.check(result)
-            throw .corrupt("the camera file has no picture")
+            throw .corrupt("the camera file has no image")
         }
         defer { libraw_dcraw_clear_mem(picture) }
         let pixels = try pixels(of: picture)
@@ -42,7 +42,7 @@ struct RAWDecoder {
         // The curve of sRGB (IEC 61966-2-1) as dcraw describes curves: an exponent, and a slope at black.
         file.handle.pointee.params.gamm.0 = 1 / 2.4
         file.handle.pointee.params.gamm.1 = 12.92
-        if file.missesPicture { throw .truncated("the camera file ends before the picture of the sensor") }
+        if file.missesPicture { throw .truncated("the camera file ends before the data of the sensor") }
         try file.check(libraw_unpack(file.handle))
         if !options.allowsPartialImage {
             if file.callbacks.missesBytes { throw .truncated("the camera file ends too early") }
@@ -61,7 +61,7 @@ struct RAWDecoder {
         guard picture.pointee.type == LIBRAW_IMAGE_BITMAP, picture.pointee.bits == 8, [1, 3].contains(components),
             !size.isEmpty, Int(picture.pointee.data_size) >= size.pixelCount * components,
             let offset = MemoryLayout<libraw_processed_image_t>.offset(of: \.data)
-        else { throw .corrupt("libraw made no usable picture of the camera file") }
+        else { throw .corrupt("libraw couldn't develop the camera file") }
         let bytes = (UnsafeRawPointer(picture) + offset).assumingMemoryBound(to: UInt8.self)
         var sink = try RowSink(stored: size, output: output, orientation: info.orientation, context: context)
         for y in 0..<size.height {

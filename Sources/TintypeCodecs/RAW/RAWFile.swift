@@ -56,7 +56,7 @@ final class RAWFile {
             let bits = Int(handle.pointee.color.raw_bps)
             guard !size.isEmpty else { throw .corrupt("the camera file has the invalid size \(size)") }
             guard size.pixelCount / Self.maximumPixelsPerByte <= byteCount else {
-                throw .corrupt("the camera file has \(ByteCount(byteCount)), too few for \(size) pixels")
+                throw .corrupt("the camera file is only \(ByteCount(byteCount)), too little for \(size) pixels")
             }
             var info = ImageInfo(
                 format: .raw, size: size, orientation: orientation, hasAlpha: false,
@@ -75,9 +75,10 @@ final class RAWFile {
             throw ImageError(.cancelled, stage: .decode, reason: "canceled while the camera file was decoded")
         case LIBRAW_TOO_BIG.rawValue:
             throw ImageError(
-                .limitExceeded, stage: .decode, reason: "the camera file takes more memory than the limit allows")
+                .limitExceeded, stage: .decode, reason: "the camera file takes more memory than the limits allow")
         case LIBRAW_FILE_UNSUPPORTED.rawValue where isPlainTIFF && !missesDirectory:
-            throw ImageError(.unknownFormat, stage: .decode, reason: "no camera file that libraw knows")
+            throw ImageError(
+                .unknownFormat, stage: .decode, reason: "the file isn't a camera file that libraw supports")
         case LIBRAW_UNSUFFICIENT_MEMORY.rawValue:
             throw ImageError(.outOfMemory, stage: .decode, reason: "libraw couldn't allocate memory for the image")
         default:

@@ -34,7 +34,7 @@ enum GzipFile {
             default: throw .corrupt("the compressed SVG is damaged")
             }
         }
-        throw SVGContents.refusal("has more than the limit of \(ByteCount(maximumBytes)) when it is unpacked")
+        throw SVGContents.refusal("is decompressed to more than the limit of \(ByteCount(maximumBytes))")
     }
 }
 #endif

@@ -127,7 +127,7 @@ final class SVGContents {
         elements.append(Element(end: .max, firstReference: references.count))
         open.append(element)
         guard open.count <= Self.maximumDepth else {
-            return refuse("has elements within elements, more than \(Self.maximumDepth) deep", parser)
+            return refuse("nests elements more than \(Self.maximumDepth) deep", parser)
         }
         var link: [UInt8]?
         for index in 0..<count {

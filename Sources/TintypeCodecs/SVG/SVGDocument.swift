@@ -17,7 +17,7 @@ final class SVGDocument {
     init(_ data: Data, context: ProcessingContext) throws(ImageError) {
         guard data.count <= SVGCoder.maximumBytes else {
             throw SVGContents.refusal(
-                "has \(ByteCount(data.count)), over the limit of \(ByteCount(SVGCoder.maximumBytes))")
+                "is \(ByteCount(data.count)), over the limit of \(ByteCount(SVGCoder.maximumBytes))")
         }
         let data = try SVGLimits.markup(of: data)
         imageBytes = try SVGLimits(data, context).imageBytes

@@ -36,7 +36,8 @@ struct SVGLimits {
         self.drawn = drawn
         guard drawn <= limit else {
             throw SVGContents.refusal(
-                "draws its \(contents.elements.count) elements over and over, \(drawn) times or more")
+                "draws its \(contents.elements.count) elements \(drawn) times or more, over the limit of \(limit)"
+            )
         }
     }
 

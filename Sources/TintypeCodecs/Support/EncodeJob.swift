@@ -97,8 +97,8 @@ struct EncodeJob {
     }
 
     func tooLarge() -> ImageError {
-        let advice = options.lossless ? "writing with loss, or a smaller picture," : "a smaller picture"
-        return failure("the \(format) doesn't fit into \(options.maximumBytes ?? 0); \(advice) may help")
+        let advice = options.lossless ? "lossy encoding or a smaller image" : "a smaller image"
+        return failure("the \(format) file doesn't fit into \(options.maximumBytes ?? 0); \(advice) may help")
     }
 
     func failure(_ reason: String) -> ImageError { ImageError(.encodeFailed, stage: .encode, reason: reason) }

@@ -38,5 +38,5 @@ struct LittleEndianReader {
         return UnsafeRawBufferPointer(rebasing: bytes[start..<offset])
     }
 
-    private func end() -> ImageError { .truncated("the bytes end at \(bytes.count), in the middle of a block") }
+    private func end() -> ImageError { .truncated("the data ends at byte \(bytes.count), in the middle of a block") }
 }

@@ -6,7 +6,7 @@ public import TintypeImages
 ///
 /// - The first page is read, or the page that ``DecodeOptions/page`` names, with any compression that libtiff supports: 1 to 16 bits, gray,
 ///   palette, RGB, YCbCr, CMYK and Lab, and gray of 32 bits or in floating point, whose values from 0 to 255 are shown.
-/// - With ``DecodeOptions/decodeToHDR``, pages of more than 8 bits become 16.
+/// - With ``DecodeOptions/decodeToHDR``, pages of more than 8 bits are decoded to 16 bits.
 /// - All eight orientations are applied.
 public struct TIFFCoder: ImageCoder {
     /// Creates a coder.
@@ -26,8 +26,8 @@ public struct TIFFCoder: ImageCoder {
         }
     }
 
-    /// Encodes the image, or the first frame of an animation, as TIFF without loss. Pixels have 8 bits, or 16 if the image
-    /// does. The compression is Deflate with horizontal differences.
+    /// Encodes the image, or the first frame of an animation, as TIFF without loss. Pixels are written with 8 bits, or with 16 if the image
+    /// has 16. The compression is Deflate with horizontal differencing.
     /// - Parameters:
     ///   - image: the image.
     ///   - format: the format of the file.

@@ -56,7 +56,7 @@ struct TIFFDecoder {
                 .limitExceeded, stage: .decode,
                 reason:
                     "the samples of the TIFF file take \(ByteCount(unpacked)), over the limit of \(ByteCount(most)), "
-                    + "which is eight bytes for each of the allowed pixels")
+                    + "eight bytes for each pixel that the limits allow")
         }
     }
 

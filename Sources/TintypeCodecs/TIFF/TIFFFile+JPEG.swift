@@ -24,7 +24,8 @@ extension TIFFFile {
                 guard plane == 0 else { continue }
                 let needed = PixelSize(width: min(partWidth, info.size.width - column * partWidth), height: height)
                 guard stored.width >= needed.width, stored.height >= needed.height else {
-                    throw .corrupt("a part of the TIFF file has \(stored) pixels where the page needs \(needed)")
+                    throw .corrupt(
+                        "a JPEG strip or tile of the TIFF file has \(stored) pixels, but the page needs \(needed)")
                 }
             }
         }
@@ -89,8 +90,8 @@ extension TIFFFile {
         guard max(info.size.pixelCount, scannedPixels) <= Self.mostScannedPixels else {
             throw ImageError(
                 .limitExceeded, stage: .decode,
-                reason: "the TIFF file has JPEG images with several scans, as progressive ones; they are read up to "
-                    + "\(Self.mostScannedPixels) pixels, also of the page, which has \(info.size)")
+                reason: "the TIFF file has JPEG images with several scans, such as progressive JPEG, on a page of "
+                    + "\(info.size); the limit for both is \(Self.mostScannedPixels) pixels")
         }
     }
 }

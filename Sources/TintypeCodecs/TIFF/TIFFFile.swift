@@ -70,7 +70,7 @@ final class TIFFFile {
         }
         self.info = info
         guard !size.isEmpty else {
-            throw .corrupt("the TIFF file states no size")
+            throw .corrupt("the TIFF file doesn't state the size of its image")
         }
     }
 
@@ -86,11 +86,11 @@ final class TIFFFile {
         guard count <= maximumFields else {
             throw ImageError(
                 .limitExceeded, stage: .decode,
-                reason: "a directory of the TIFF file has \(count) fields; at most \(maximumFields) are read")
+                reason: "a directory of the TIFF file has \(count) fields, over the limit of \(maximumFields)")
         }
         // Writers share a few numbers, such as resolutions.
         guard TIFFDirectory(bytes, at: directory).valueBytes <= bytes.count + sharedBytes else {
-            throw .corrupt("the fields of the TIFF file share their bytes too often")
+            throw .corrupt("the fields of the TIFF file share their bytes: they add up to more than the file")
         }
     }
 
@@ -103,7 +103,7 @@ final class TIFFFile {
                 .limitExceeded, stage: .decode, reason: "the TIFF file is over a limit (libtiff: \(message))")
         }
         return TIFFDirectory(bytes).isCut
-            ? .truncated("the TIFF file ends before its directory does")
+            ? .truncated("the TIFF file ends within its directory")
             : .corrupt("the TIFF file is damaged (libtiff: \(message))")
     }
 
@@ -168,7 +168,9 @@ final class TIFFFile {
             let start = min(TIFFGetStrileOffset(handle, part), UInt64(bytes.count))
             let count = Int(min(TIFFGetStrileByteCount(handle, part), UInt64(bytes.count) - start))
             room -= max(0, count - (overflow ? .max : most))
-            guard room >= 0 else { throw .corrupt("the strips of the TIFF file share their bytes too often") }
+            guard room >= 0 else {
+                throw .corrupt("the strips of the TIFF file share their bytes: they add up to more than the file")
+            }
         }
     }
 
@@ -179,7 +181,7 @@ final class TIFFFile {
         let message = detail.isEmpty ? memory.message : detail
         let reason = message.isEmpty ? "" : " (libtiff: \(message))"
         return isTruncated
-            ? .truncated("the TIFF file ends before its pixels do\(reason)")
+            ? .truncated("the TIFF file ends before its pixels are complete\(reason)")
             : .corrupt("the TIFF file can't be read\(reason)")
     }
 

@@ -35,12 +35,12 @@ struct TIFFLayout {
         guard Int32(compression) != COMPRESSION_OJPEG, !converted.contains(photometric)
         else { return nil }
         // The library for it takes memory for the size that the data states, and ends the process if there is none.
-        guard Int32(compression) != COMPRESSION_JBIG else { throw Self.unsupported("data in JBIG") }
+        guard Int32(compression) != COMPRESSION_JBIG else { throw Self.unsupported("JBIG compression") }
         guard TIFFIsCODECConfigured(compression) != 0 else {
-            throw Self.unsupported("data of the kind \(compression) (Compression)")
+            throw Self.unsupported("the compression \(compression)")
         }
         guard let color = Self.color(handle, photometric) else {
-            throw Self.unsupported("colors of the kind \(photometric) (PhotometricInterpretation)")
+            throw Self.unsupported("the color model \(photometric) (PhotometricInterpretation)")
         }
         sample = try Self.sample(handle, color)
         palette = try color == .palette ? Self.palette(handle) : []
@@ -54,21 +54,21 @@ struct TIFFLayout {
         guard samplesPerPixel <= Self.mostSamples else {
             throw ImageError(
                 .limitExceeded, stage: .decode,
-                reason: "the pixels of the TIFF file have \(samplesPerPixel) samples; the limit is \(Self.mostSamples)")
+                reason: "the TIFF file has \(samplesPerPixel) samples per pixel, over the limit of \(Self.mostSamples)")
         }
         guard samplesPerPixel >= color.samples else {
-            throw .corrupt("the pixels of the TIFF file have \(samplesPerPixel) samples, fewer than their colors")
+            throw .corrupt("the TIFF file has \(samplesPerPixel) samples per pixel, too few for its color model")
         }
         guard let tileWidth, tileWidth < width else { return }
         guard (tileWidth % 8 * samplesTogether * bitsPerSample) % 8 == 0 else {
-            throw Self.unsupported("tiles that end within a byte")
+            throw Self.unsupported("a tile width that ends within a byte")
         }
     }
 
     private static let mostSamples = 256
 
     private static func unsupported(_ what: String) -> ImageError {
-        ImageError(.formatNotEnabled, stage: .decode, reason: "the TIFF file has \(what), which aren't supported")
+        ImageError(.formatNotEnabled, stage: .decode, reason: "the TIFF file has \(what), which isn't supported")
     }
 
     private static func color(_ handle: OpaquePointer, _ photometric: Int32) -> Color? {
@@ -104,7 +104,7 @@ struct TIFFLayout {
         case (16, SAMPLEFORMAT_IEEEFP): return .float16
         default: break
         }
-        throw unsupported("samples of \(bits) bits and the format \(format) (SampleFormat) for these colors")
+        throw unsupported("a color model with samples of \(bits) bits and the format \(format) (SampleFormat)")
     }
 
     /// The colors of a palette. Old writers gave them in 8 bits.
@@ -113,7 +113,7 @@ struct TIFFLayout {
         guard tintype_tiff_fields(handle, UInt32(TIFFTAG_COLORMAP), &red, &green, &blue) != 0, let red, let green,
             let blue
         else {
-            throw .corrupt("the TIFF file has no palette for its pixels")
+            throw .corrupt("the TIFF file has no palette")
         }
         let colors = (0..<1 << Int(TIFFFile.short(handle, TIFFTAG_BITSPERSAMPLE))).map {
             SIMD4(red[$0], green[$0], blue[$0], .max)

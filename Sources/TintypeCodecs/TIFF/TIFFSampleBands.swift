@@ -37,7 +37,9 @@ final class TIFFSampleBands {
             throw .corrupt("the rows of the TIFF file are longer than its samples")
         }
         guard tile >= 0, tile <= limits.maximumBytes.bytes else {
-            throw ImageError(.limitExceeded, stage: .decode, reason: "a tile of the TIFF file takes too much memory")
+            throw ImageError(
+                .limitExceeded, stage: .decode,
+                reason: "a tile of the TIFF file takes more than the limit of \(limits.maximumBytes)")
         }
         return (band, tile, TIFFDeflateStrips.memory(file, layout, limits: limits))
     }

@@ -19,7 +19,9 @@ enum CairoCanvas {
         allowsPartial: Bool = false, pool: PixelBufferPool, _ draw: (OpaquePointer) -> ImageError?
     ) throws(ImageError) -> (pixels: PixelBuffer, isPartial: Bool) {
         guard max(size.width, size.height) <= maximumSide else {
-            throw ImageError(.limitExceeded, stage: .decode, reason: "cairo can't draw \(size) pixels")
+            throw ImageError(
+                .limitExceeded, stage: .decode,
+                reason: "cairo can't draw \(size) pixels; its limit is \(maximumSide) per side")
         }
         let buffer = try MutablePixelBuffer(size: size, cleared: true, pool: pool)
         guard
@@ -27,7 +29,7 @@ enum CairoCanvas {
                 buffer.row(0).assumingMemoryBound(to: UInt8.self), CAIRO_FORMAT_ARGB32, Int32(size.width),
                 Int32(size.height), Int32(buffer.bytesPerRow)), let cairo = cairo_create(surface)
         else {
-            throw ImageError(.outOfMemory, stage: .decode, reason: "cairo can't draw \(size) pixels")
+            throw ImageError(.outOfMemory, stage: .decode, reason: "there isn't enough memory to draw \(size) pixels")
         }
         if paper {
             cairo_set_source_rgb(cairo, 1, 1, 1)

@@ -20,7 +20,7 @@ public struct WebPEncodeOptions: FormatOptions {
         case text
     }
 
-    /// The kind of picture. It decides the settings that are `nil`.
+    /// The kind of picture. It determines the settings that are `nil`.
     public var preset = Preset.standard
     /// The encoding method, from 0 for the fastest to 6 for the smallest file. The default is 4, or for lossless encoding the
     /// result of ``losslessEffort``.
@@ -35,8 +35,8 @@ public struct WebPEncodeOptions: FormatOptions {
     public var targetPSNR = 0.0
     /// The number of passes of analysis, from 1 to 10.
     public var passes: Int?
-    /// The change of the picture before encoding: 0 for none, 1 to smooth the borders of segments, 2 for random dithering when the
-    /// resolution of color is reduced.
+    /// The preprocessing of the picture: 0 for none, 1 to smooth the borders of segments, 2 for random dithering when the resolution of
+    /// color is reduced.
     public var preprocessing: Int?
     /// The largest number of segments with their own settings, from 1 to 4.
     public var segments: Int?
@@ -49,18 +49,18 @@ public struct WebPEncodeOptions: FormatOptions {
     /// True for a deblocking filter that filters all edges strongly; false to filter edges inside of blocks only lightly, which is faster
     /// to decode.
     public var usesStrongFilter: Bool?
-    /// True to find the filter strength that suits the picture.
+    /// True to choose the filter strength automatically.
     public var autoFilter: Bool?
-    /// The binary logarithm of the number of parts that a decoder can read in parallel, from 0 to 3.
+    /// The binary logarithm of the number of partitions that a decoder can read in parallel, from 0 to 3.
     public var partitions: Int?
-    /// The quality that can be sacrificed to keep a part under 512 KB, from 0 to 100.
+    /// The quality that may be sacrificed to keep a partition under 512 KB, from 0 to 100.
     public var partitionLimit: Int?
     /// True to reduce the resolution of color carefully, which is slow, so that thin lines keep their colors.
     public var usesSharpYUV = false
 
     // MARK: Transparency
 
-    /// True to compress the alpha of a lossy file.
+    /// True to compress the alpha channel of a lossy file.
     public var compressesAlpha = true
     /// The predictive filtering of alpha before its compression: 0 for none, 1 for a quick estimate of the best filter, 2 to try all of
     /// them, which is slow.
@@ -70,7 +70,7 @@ public struct WebPEncodeOptions: FormatOptions {
 
     // MARK: Lossless encoding
 
-    /// The preprocessing of lossless files, from 0 for the largest changes and smallest file to 100 for none.
+    /// The near-lossless preprocessing of lossless files, from 0 for the largest changes and the smallest file to 100 for none.
     public var nearLossless = 100
 
     // MARK: Resources
@@ -79,7 +79,7 @@ public struct WebPEncodeOptions: FormatOptions {
     public var usesThreads = false
     /// True to use less memory and more time.
     public var savesMemory = false
-    /// True to make libwebp return the compressed picture in its own copy; the file is the same. Use it to measure libwebp.
+    /// True to make libwebp write the compressed picture back into its own copy; the file is the same. Use it to measure libwebp.
     public var showsCompressed = false
 
     // MARK: Animation
@@ -88,8 +88,7 @@ public struct WebPEncodeOptions: FormatOptions {
     public var minimizesAnimation = false
     /// True to choose lossy or lossless encoding for each frame.
     public var mixesCompression = false
-    /// The least and the greatest number of frames between keyframes, where a decoder can start; `nil` for libwebp's
-    /// choice.
+    /// The smallest and the largest number of frames between keyframes, where a decoder can start; `nil` for libwebp's choice.
     public var keyframeDistance: ClosedRange<Int>?
 
     public init() {}

@@ -65,7 +65,7 @@ final class WebPImageDecoder {
         // libwebp writes the decoded size here once it has read it.
         let decoded = PixelSize(width: Int(config.pointee.output.width), height: Int(config.pointee.output.height))
         guard decoded == size else {
-            throw .corrupt("the WebP container states a size of \(size) for a picture of \(decoded)")
+            throw .corrupt("the WebP container states a size of \(size), but its image has \(decoded) pixels")
         }
         switch status {
         case VP8_STATUS_OK: return .complete

@@ -8,9 +8,9 @@ extension CacheCommand {
         static let configuration = CommandConfiguration(
             abstract: "Import the disk cache of SDWebImage 3, 4, or 5.",
             discussion: """
-                DIR is the directory of the files, or a directory above it. Their names are digests, so the import needs a list of the \
-                URLs, or of the keys that the program used instead; each image is stored under its line of the list. Existing images of \
-                the cache stay, and none is evicted. An interrupted import continues when it is run again.
+                DIR is the directory of SDWebImage's files, or a directory above it. The names of the files are digests, so the import \
+                needs a list of the URLs, or of the keys that the program used instead, and stores each image under its line of the list. \
+                Images that the cache already has are kept, and none is evicted. Run an interrupted import again to continue it.
                 """)
         @OptionGroup var options: Options
 
@@ -28,7 +28,7 @@ extension CacheCommand {
         @Option(
             name: .customLong("transformer"),
             help: ArgumentHelp(
-                "The key of a transformer, such as SDImageBlurTransformer(5.000000), whose images are imported under SDWebImage's keys for them.",
+                "The key of a transformer, such as SDImageBlurTransformer(5.000000), to import its images under SDWebImage's keys.",
                 valueName: "key"))
         var transformers: [String] = []
 

@@ -10,7 +10,7 @@ extension CacheCommand {
             abstract: "List the images of the cache, in no particular order.")
         @OptionGroup var options: Options
 
-        @Flag(name: .customLong("full-urls"), help: "Show URLs as the cache keeps them, with any credentials.")
+        @Flag(name: .customLong("full-urls"), help: "Show URLs as the cache stores them, including credentials.")
         var fullURLs = false
 
         @Option(help: ArgumentHelp("List only images of this URL: the original and its variants.", valueName: "url"))
@@ -23,7 +23,7 @@ extension CacheCommand {
         var limit: Int?
 
         func validate() throws {
-            guard limit ?? 0 >= 0 else { throw ValidationError("--limit needs a number from 0 on") }
+            guard limit ?? 0 >= 0 else { throw ValidationError("--limit needs a number of at least 0") }
         }
 
         func run() async throws { try await run(Console.standard) }

@@ -33,14 +33,14 @@ extension CacheCommand {
         static let configuration = CommandConfiguration(
             abstract: "Remove images that have expired, and files that a crash left behind.",
             discussion: """
-                Without limits, only images whose own end has come are removed: the program's, not that of Cache-Control or Expires. \
+                Without limits, only images past the lifetime that the program set are removed; Cache-Control and Expires don't count. \
                 With limits, the least recently used images are removed until the limits are met.
                 """)
         @OptionGroup var options: Options
 
         @Option(
             help: ArgumentHelp(
-                "Remove images that were not used for this time, such as 7d, 12h, or 30m.", valueName: "age"))
+                "Remove images that haven't been used for this time, such as 7d, 12h, or 30m.", valueName: "age"))
         var maxAge: AgeArgument?
 
         @Option(help: ArgumentHelp("Keep at most this size, such as 500MB.", valueName: "size"))
@@ -50,7 +50,7 @@ extension CacheCommand {
         var maxCount: Int?
 
         func validate() throws {
-            guard maxCount ?? 0 >= 0 else { throw ValidationError("--max-count needs a number from 0 on") }
+            guard maxCount ?? 0 >= 0 else { throw ValidationError("--max-count needs a number of at least 0") }
         }
 
         func run() async throws { try await run(Console.standard) }

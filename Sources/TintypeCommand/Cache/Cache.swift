@@ -19,7 +19,7 @@ struct CacheCommand: ParsableCommand {
         @Option(
             help: ArgumentHelp(
                 """
-                The directory of the cache, such as ~/.cache/PROGRAM/tintype for that of a program. The default is the command's own: \
+                The directory of the cache, such as ~/.cache/PROGRAM/tintype for the cache of a program. The default is the command's own: \
                 $XDG_CACHE_HOME/tintype/tintype or ~/.cache/tintype/tintype.
                 """,
                 valueName: "dir"), completion: .directory)

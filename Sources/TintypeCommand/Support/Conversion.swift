@@ -21,11 +21,12 @@ struct Conversion: Sendable, Equatable {
         var sources: [[UInt8]: String] = [:]
         return try inputs.map { input in
             guard input != "-" else {
-                throw ValidationError("--output-folder needs images that have names, which standard input has not.")
+                throw ValidationError("--output-folder can't be used with standard input, which has no file name.")
             }
             guard let format = try? format ?? OutputFormat.ofFile(input) else {
                 throw ValidationError(
-                    "“\(input)” has no extension of a format that can be written; --format chooses one for all.")
+                    "“\(input)” has no extension of a format that can be written; choose one for all images with --format."
+                )
             }
             var name = FileName(ofFile: input)
             name.adopt(format)

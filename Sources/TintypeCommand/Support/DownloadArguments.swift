@@ -18,7 +18,7 @@ struct DownloadArguments: ParsableArguments {
         help: ArgumentHelp(
             """
             Send a header field with every request; may be repeated. An empty value removes a field that is sent by \
-            default. No redirect takes credentials to another host.
+            default. Redirects never take credentials to another host.
             """, valueName: "name: value"))
     var header: [String] = []
 
@@ -28,7 +28,7 @@ struct DownloadArguments: ParsableArguments {
     @Option(help: "The longest time without data from a server, in seconds. (default: 15)")
     var timeout: Double?
 
-    @Option(help: "Repeat transfers that fail with an error that may pass, up to this number of times.")
+    @Option(help: "Retry transfers that fail with a temporary error, up to this number of times.")
     var retry = 0
 
     @Option(
@@ -46,7 +46,7 @@ struct DownloadArguments: ParsableArguments {
 
     @Flag(
         name: .customLong("guard"),
-        help: "Connect to public addresses only, with strict limits, as for URLs of strangers.")
+        help: "Connect to public addresses only, with strict limits, for untrusted URLs.")
     var isGuarded = false
 
     @Flag(help: "Print one JSON object per line.")

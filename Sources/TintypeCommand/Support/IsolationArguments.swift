@@ -5,7 +5,7 @@ internal import Tintype
 struct IsolationArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Decode these formats in a process without network and files: default are SVG, PDF, camera files, HEIC, and JPEG XL.",
+            "Decode these formats in a process without network and files; the default is SVG, PDF, camera files, HEIC, and JPEG XL.",
             valueName: "formats"))
     var isolate = Choice.default
 

@@ -7,7 +7,7 @@ struct PageArguments: ParsableArguments {
     var page: Int?
 
     func validate() throws {
-        if let page, page < 1 { throw ValidationError("--page needs a number from 1 on.") }
+        if let page, page < 1 { throw ValidationError("--page needs a number of at least 1.") }
     }
 
     /// The page, counted from 0 as in ``DecodeOptions/page``; `nil` if none was given.

@@ -55,7 +55,7 @@ struct URLListRunner: Sendable {
         let skipped = list.skippedLines
         if skipped > 0 {
             let limit = ByteCount(URLList.longestLine)
-            console.warning("skipped \(counted(skipped, "line")) of the list, longer than \(limit)")
+            console.warning("skipped \(counted(skipped, "line")) of the list: longer than \(limit)")
         }
         return failures.withLock { $0 } + skipped
     }

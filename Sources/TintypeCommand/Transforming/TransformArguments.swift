@@ -84,7 +84,7 @@ struct TransformArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Color what is not transparent, or combine with a mode: multiply, screen, softLight, sourceAtop, ….",
+            "Color everything that isn't transparent, or combine with a mode: multiply, screen, softLight, sourceAtop, ….",
             valueName: "#rrggbb[:mode]"))
     var tint: [TintArgument] = []
 

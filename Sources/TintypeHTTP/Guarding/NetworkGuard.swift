@@ -2,10 +2,10 @@
 internal import FoundationEssentials
 internal import TintypeLoading
 
-/// The servers that a downloader may connect to: a guard for programs that load URLs of strangers.
+/// The servers that a downloader may connect to: a guard for programs that load untrusted URLs.
 ///
-/// Without a guard, a stranger's URL can reach the program's own network, such as a database, a router, or the service that gives a
-/// virtual machine its credentials (server-side request forgery).
+/// Without a guard, an untrusted URL can reach the program's own network, such as a database, a router, or the service that gives a virtual
+/// machine its credentials (server-side request forgery).
 ///
 /// ```swift
 /// var configuration = ImageDownloader.Configuration.untrustedURLs
@@ -13,24 +13,24 @@ internal import TintypeLoading
 /// let downloader = ImageDownloader(configuration)
 /// ```
 ///
-/// The guard checks the URL of each request, including each redirect. It resolves the host, checks all of its addresses, and the
-/// connection goes to a checked address. A name that has other addresses a moment later (DNS rebinding) therefore gains nothing. The
-/// server still gets the name in `Host`, and has to prove it with its certificate.
+/// The guard checks the URL of each request, including each redirect. It resolves the host, checks all of its addresses, and connects to a
+/// checked address, so that changing the addresses of a name after the check (DNS rebinding) has no effect. The server still receives the
+/// name in `Host`, and has to prove it with its certificate.
 ///
-/// A URL that the guard refuses ends with ``ImageError/Code/loadingDisallowed``, or with ``ImageError/Code/badRedirect`` if a redirect
-/// led to it.
+/// A load of a refused URL ends with ``ImageError/Code/loadingDisallowed``, or with ``ImageError/Code/badRedirect`` if a redirect led to
+/// the URL.
 public struct NetworkGuard: Sendable {
     /// The hosts that may be requested; `nil` for all. `example.org` is a single host, and `*.example.org` all hosts below it.
     public var allowedHosts: [String]?
-    /// The hosts that may not be requested, in the same form. An address also stands for every name that leads to it.
+    /// The hosts that may not be requested, in the same form. An address also denies every name that resolves to it.
     public var deniedHosts: [String]
     /// The ports that may be requested; `nil` for all.
     public var ports: Set<Int>?
     /// True if only addresses of public servers are allowed.
     ///
-    /// Private, loopback, link-local, shared, multicast, documentation, and reserved addresses are not (IANA's registries of
-    /// special-purpose addresses, RFC 6890), nor are IPv6 addresses that carry such an IPv4 address, and addresses where providers of
-    /// virtual machines offer credentials.
+    /// This excludes private, loopback, link-local, shared, multicast, documentation, and reserved addresses (IANA's registries of
+    /// special-purpose addresses, RFC 6890), IPv6 addresses that embed such an IPv4 address, and addresses where providers of virtual
+    /// machines offer credentials.
     public var requiresPublicAddresses: Bool
     /// The addresses that are allowed even if they are not public.
     public var allowedNetworks: [IPNetwork]
@@ -101,7 +101,7 @@ public struct NetworkGuard: Sendable {
 }
 
 extension ImageDownloader.Configuration {
-    /// A configuration for URLs of strangers.
+    /// A configuration for untrusted URLs.
     ///
     /// | property | value |
     /// | --- | --- |
@@ -114,7 +114,7 @@ extension ImageDownloader.Configuration {
     /// | ``maximumRedirects``, ``maximumRedirectsPerOrigin`` | 3, 2 |
     /// | ``maximumDownloadsPerHost`` | 2 |
     ///
-    /// Decode the images with ``DecodeLimits`` that suit the program, too.
+    /// Also decode the images with ``DecodeLimits`` that suit the program.
     public static var untrustedURLs: Self {
         var configuration = Self(
             timeout: .seconds(10), totalTimeout: .seconds(60), maximumBytes: .megabytes(20), maximumRedirects: 3)

@@ -1,26 +1,26 @@
 public import FoundationEssentials
 internal import TintypeLoading
 
-/// A place for cookies (RFC 6265).
+/// A store for cookies (RFC 6265).
 ///
-/// It is called from any thread, several at once. ``cookies(for:)`` returns at once: it is also called on the thread that asks for an
-/// image, such as the main thread.
+/// Its methods are called from any thread, several at once. ``cookies(for:)`` must return immediately, because it is also called on the
+/// thread that requests an image, such as the main thread.
 public protocol CookieStoring: Sendable {
     /// Returns the value of the field `Cookie` for a request; `nil` for none.
     /// - Parameter url: the URL of the request.
     func cookies(for url: URL) -> String?
 
-    /// Keeps the cookies of a response.
+    /// Stores the cookies of a response.
     /// - Parameters:
     ///   - fields: the values of its `Set-Cookie` fields.
     ///   - url: the URL of the response.
     func store(_ fields: [String], from url: URL)
 }
 
-/// Cookies in memory, which last as long as this object.
+/// A cookie store in memory. The cookies last as long as this object.
 ///
-/// A cookie goes to the host that set it, or to all hosts below its `Domain` attribute. The store knows no list of public suffixes, so it
-/// accepts only domains that have a dot and that the host is part of.
+/// A cookie is sent to the host that set it, or to all hosts under its `Domain` attribute. The store has no list of public suffixes, so it
+/// accepts only domains with a dot that the host belongs to.
 public final class SessionCookies: CookieStoring {
     private static let maximumCount = 1_000
     /// The most cookies of a domain, so that it can't drive out all others.

@@ -26,7 +26,7 @@ public struct AuthenticationChallenge: Sendable, Hashable {
     public let url: URL
     /// The value of the field `WWW-Authenticate`, such as `Basic realm="images"`. Challenges in several fields are joined with commas.
     public let field: String
-    /// The number of challenges of this URL in this transfer, from 1. From 2 on, the last credential was refused.
+    /// The number of challenges for this URL in this transfer, counted from 1. If it is 2 or more, the last credential was refused.
     public let attempt: Int
 
     /// The schemes that the server accepts, in lowercase, such as `basic`.
@@ -53,7 +53,7 @@ extension HTTPCredential: CustomStringConvertible {
 }
 
 extension AuthenticationChallenge: CustomStringConvertible {
-    /// The schemes and the URL, without user info, values of its query, and parameters of the challenge.
+    /// The schemes and the URL, without user info, query values, and parameters of the challenge.
     public var description: String {
         "challenge \(attempt) of \(url.shortDescription) for \(schemes.joined(separator: ", "))"
     }

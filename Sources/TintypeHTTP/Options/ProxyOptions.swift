@@ -3,13 +3,13 @@ internal import TintypeLoading
 
 /// The proxy for the connections of a downloader.
 ///
-/// An HTTP proxy gets `CONNECT` for every server, also for `http`.
+/// An HTTP proxy receives `CONNECT` for every server, even for `http`.
 public enum ProxyOptions: Sendable, Hashable {
     /// Connections go to the servers directly.
     case none
     /// All connections go through a server.
     case server(ProxyServer)
-    /// The environment variables `https_proxy`, `http_proxy`, `all_proxy`, and `no_proxy` decide, in lowercase or uppercase.
+    /// The proxy comes from the environment variables `https_proxy`, `http_proxy`, `all_proxy`, and `no_proxy`, in lowercase or uppercase.
     /// `HTTP_PROXY` in uppercase is ignored, because clients of a CGI program can set it. A proxy of another kind is an error.
     case environment
 

@@ -6,7 +6,7 @@ internal import NIOSSL
 
 /// The certificates that a downloader trusts and presents.
 public struct TLSOptions: Sendable, Hashable {
-    /// Further certificates to trust, in PEM, beside the system's.
+    /// Certificates to trust in addition to the system's, in PEM.
     public var trustRoots: Data?
     /// False if only ``trustRoots`` are trusted.
     public var usesSystemRoots = true
@@ -14,8 +14,8 @@ public struct TLSOptions: Sendable, Hashable {
     public var clientCertificate: Data?
     /// The private key of ``clientCertificate``, in PEM.
     public var clientKey: Data?
-    /// The hosts whose certificates are not checked, for tests and devices without a valid certificate. Any machine on the way can
-    /// read and change the traffic. A redirect to another host is checked again.
+    /// The hosts whose certificates aren't checked, for tests and devices without a valid certificate. Any machine on the network path can
+    /// read and change their traffic. After a redirect to another host, certificates are checked again.
     public var insecureHosts: Set<String> = []
 
     /// Creates options that trust the certificates of the system.

@@ -1,14 +1,14 @@
 internal import TintypeLoading
 
-/// A policy for servers that fail again and again.
+/// A policy for servers that fail repeatedly.
 ///
-/// After a number of failures in a row, requests to the server fail at once with ``ImageError/Code/hostUnavailable``, without a
-/// connection. After a pause, a single request goes through as a probe. Its success ends the state, and its failure starts another pause.
+/// After a number of failures in a row, requests to the server fail at once with ``ImageError/Code/hostUnavailable``, without a connection.
+/// After a pause, a single request is sent as a probe. If it succeeds, requests are sent normally again; if it fails, another pause starts.
 public struct CircuitBreakerPolicy: Sendable, Hashable {
     /// The number of failures in a row, at least 1.
     ///
-    /// Failures are connections that can't be made or break, timeouts, and the statuses 502, 503, and 504. Any other response, also with a
-    /// status such as 429 or 500, ends the row: the server answers. Other errors without a response don't count.
+    /// Failures are connections that can't be made or that break, timeouts, and the statuses 502, 503, and 504. Any other response resets
+    /// the count, even with a status such as 429 or 500, because the server answers. Other errors without a response don't count.
     public var failureThreshold: Int
     /// The pause before a probe.
     public var pause: Duration

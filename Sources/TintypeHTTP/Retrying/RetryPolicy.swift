@@ -1,6 +1,6 @@
 public import TintypeLoading
 
-/// A policy for repeating transfers that failed.
+/// A policy for repeating failed transfers.
 ///
 /// ```swift
 /// let downloader = ImageDownloader(
@@ -10,10 +10,10 @@ public import TintypeLoading
 /// ```
 ///
 /// The delays grow exponentially, with full jitter: each is a random part of a bound that doubles from ``baseDelay`` up to
-/// ``maximumDelay``. So clients that failed together don't come back together. A `Retry-After` field of the server (RFC 9110,
+/// ``maximumDelay``. So clients that failed at the same time don't retry at the same time. A `Retry-After` field of the server (RFC 9110,
 /// section 10.2.3) replaces a shorter delay.
 ///
-/// Only GET and HEAD are repeated. A repeated transfer waits for its turn again, and doesn't occupy a slot meanwhile.
+/// Only GET and HEAD are repeated. A repeated transfer waits for its turn again, and doesn't occupy a slot during the delay.
 public struct RetryPolicy: Sendable {
     /// The largest number of attempts, including the first.
     public var maximumAttempts: Int
@@ -23,14 +23,14 @@ public struct RetryPolicy: Sendable {
     public var maximumDelay: Duration
     /// The longest `Retry-After` that is waited for. If the server asks for more, the load fails at once.
     public var maximumRetryAfter: Duration
-    /// The number of repetitions that a server gets in a minute, so that an outage doesn't multiply its load.
+    /// The number of retries per server and minute, so that an outage doesn't multiply the load on the server.
     public var retriesPerMinute: Int
     /// A closure that returns true for errors where another attempt may succeed. It is called on any thread.
     public var isRetryable: @Sendable (ImageError) -> Bool
     /// A closure that returns a random number from 0 to 1 for each delay.
     package var jitter: @Sendable () -> Double = { Double.random(in: 0...1) }
-    /// Waits after the delay until another attempt makes sense, for example until the computer is connected again; `nil`, the default,
-    /// doesn't wait. An error that the closure throws ends the load with the error of the last attempt.
+    /// A closure that waits after the delay until another attempt makes sense, for example until the computer is connected again; `nil`,
+    /// the default, not to wait. If the closure throws an error, the load ends with the error of the last attempt.
     public var waitUntilReady: (@Sendable (ImageError) async throws -> Void)?
 
     /// Creates a policy. Each parameter sets the property of the same name.
@@ -52,8 +52,8 @@ public struct RetryPolicy: Sendable {
     /// A single attempt.
     public static let none = RetryPolicy(maximumAttempts: 1)
 
-    /// Returns true for errors that may pass: connections that fail or break, timeouts, incomplete bodies, and the statuses 408, 425,
-    /// 429, 500, 502, 503, and 504.
+    /// Returns true for temporary errors: connections that fail or break, timeouts, incomplete bodies, and the statuses 408, 425, 429, 500,
+    /// 502, 503, and 504.
     /// - Parameter error: the error.
     public static func isTransient(_ error: ImageError) -> Bool {
         switch error.code {

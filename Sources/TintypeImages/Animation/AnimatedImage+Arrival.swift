@@ -27,7 +27,7 @@ extension AnimatedImage {
         self.init(contents, poster: poster, pressure: pressure)
     }
 
-    /// True while bytes of the animation are arriving, so that there will be more frames. Players wait at the last frame that has arrived.
+    /// True while bytes of the animation are arriving, so that more frames are expected. Players wait at the last frame that has arrived.
     public var isArriving: Bool { contents.known.isArriving }
 
     /// The reason why the rest of an animation that was arriving won't come: its load failed or was canceled, or the file is cut off.

@@ -1,6 +1,6 @@
 public import FoundationEssentials
 
-/// The frames of an animated image, decoded when they are due, so that a long animation takes no more memory than a short one.
+/// An animated image, whose frames are decoded when they are due, so that a long animation takes no more memory than a short one.
 ///
 /// ```swift
 /// let image = try await manager.image(for: url)
@@ -59,7 +59,7 @@ public final class AnimatedImage: Sendable {
     /// Creates an animation of decoded frames that all stay in memory; `nil` without frames, or if their sizes or pixel formats
     /// differ.
     ///
-    /// For a coder that decodes a movie as a whole, and for programs that draw their frames. Bytes are decoded by ``ImageCoders``.
+    /// For coders that decode a movie as a whole, and for programs that draw their frames. To decode bytes, use ``ImageCoders``.
     /// - Parameters:
     ///   - frames: the frames, with their durations. A frame without a duration is shown for 100 ms.
     ///   - loopCount: the number of plays; 0 to repeat the animation forever.
@@ -116,11 +116,11 @@ public final class AnimatedImage: Sendable {
 
     // MARK: Properties
 
-    /// The encoded animation, as far as it has arrived; empty for an animation made of decoded frames. A transformer doesn't change it.
+    /// The encoded animation, as far as it has arrived; empty for an animation made of decoded frames. Transformers don't change it.
     public var data: Data { contents.known.data }
     /// The options that frames are decoded with.
     package var options: DecodeOptions { contents.options }
-    /// The contents of its header. While the animation arrives, only the frames that are there count.
+    /// The contents of its header. While the animation is arriving, only the frames so far are included.
     public var info: ImageInfo { contents.known.info }
     /// The duration of each frame. It is 100 ms for a frame without a duration.
     public var frameDurations: [Duration] { contents.known.durations }
@@ -135,7 +135,7 @@ public final class AnimatedImage: Sendable {
     }
     /// The upright size of the frames, in pixels.
     public var size: PixelSize { poster.size }
-    /// The duration of a pass through the frames.
+    /// The duration of one pass through the frames.
     public var duration: Duration { frameDurations.reduce(.zero, +) }
     /// The memory of the bytes, or of the frames that the animation was made of, and of the first frame, in bytes. Frames that players keep
     /// are not part of it.
@@ -197,9 +197,9 @@ public final class AnimatedImage: Sendable {
 
     // MARK: Frames
 
-    /// Returns a frame, decoded if need be, with the earlier frames that it depends on.
+    /// Returns a frame. Decodes it if necessary, with the earlier frames that it depends on.
     /// - Parameter index: the number of the frame, counted from 0.
-    /// - Returns: the frame; `nil` if there is none with this number.
+    /// - Returns: the frame; `nil` if no frame has this number.
     /// - Throws: ``ImageError/Code/cancelled``, and the errors of the decoder and the transformer.
     public func frame(at index: Int) async throws(ImageError) -> ImageFrame? {
         guard frameDurations.indices.contains(index) else { return nil }
@@ -208,10 +208,10 @@ public final class AnimatedImage: Sendable {
 
     /// Decodes all frames, in order on the calling thread, and keeps none.
     ///
-    /// For encoders and other code that passes through an animation once.
+    /// For encoders and other code that processes an animation once.
     /// - Parameters:
     ///   - isCancelled: returns true once the frames are no longer needed.
-    ///   - body: takes a frame.
+    ///   - body: receives each frame.
     /// - Throws: ``ImageError/Code/truncatedImage`` if a frame is missing or has not arrived, the errors of the decoder and the
     ///   transformer, and the errors of `body`.
     public func forEachFrame(
@@ -232,8 +232,8 @@ public final class AnimatedImage: Sendable {
         }
     }
 
-    /// Decodes all frames, and keeps them until ``unload()`` or until memory is scarce. An animation that was made of
-    /// decoded frames keeps them in any case.
+    /// Decodes all frames, and keeps them until ``unload()`` or until memory is scarce. An animation that was made of decoded frames always
+    /// keeps them.
     /// - Throws: ``ImageError/Code/limitExceeded`` if all frames together take more memory than an image may,
     ///   ``ImageError/Code/cancelled``, and the errors of the decoder.
     public func preload() async throws(ImageError) {
@@ -262,7 +262,7 @@ public final class AnimatedImage: Sendable {
         _ = old  // Deallocated outside the lock.
     }
 
-    /// Releases the frames that ``preload()`` decoded, and the decoder. Frames that players need stay with them.
+    /// Releases the decoder and the frames that ``preload()`` decoded. Players keep the frames that they need.
     public func unload() {
         let old = frames.withLock { frames in
             defer { frames = Frames() }
@@ -292,8 +292,8 @@ public final class AnimatedImage: Sendable {
 }
 
 extension AnimatedImage: Hashable {
-    /// Returns true if both have equal frames, because they decode the same bytes with the same options and transformers, and are played as
-    /// often. An animation that isn't whole, or was made of decoded frames, equals only itself.
+    /// Returns true if both decode the same bytes with the same options and transformers, and so have equal frames, and have the same loop
+    /// count. An incomplete animation, or an animation made of decoded frames, equals only itself.
     public static func == (left: AnimatedImage, right: AnimatedImage) -> Bool {
         if left === right { return true }
         let (one, other) = (left.contents.known, right.contents.known)

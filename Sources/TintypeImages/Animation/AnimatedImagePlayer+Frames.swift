@@ -1,14 +1,14 @@
 extension AnimatedImagePlayer {
-    /// The frames, each at the time when it is due, on the player's clock. The sequence ends after the last pass.
+    /// The frames, each delivered when it is due on the player's clock. The sequence ends after the last pass.
     ///
-    /// It is the view of programs without a view: iterating advances the player. A frame that is due while the loop's body runs
-    /// comes next, or is skipped: ``skipsLateFrames``. While the player is paused, the sequence waits.
+    /// Use it in programs without a view: iterating advances the player. A frame that becomes due while the loop's body runs comes next, or
+    /// is skipped, depending on ``skipsLateFrames``. While the player is paused, the sequence waits.
     ///
-    /// Several loops show the same frames. A loop whose body takes longer than the others' misses frames.
+    /// Several loops receive the same frames. A loop whose body takes longer than the others misses frames.
     public var frames: some AsyncSequence<AnimationFrame, Never> & Sendable { Frames(player: self) }
 
-    /// The events of playback, as they happen. Each call returns another stream, which ends with the player. An observer that is more than a
-    /// thousand events late misses the oldest of them.
+    /// The events of playback, as they happen. Each call returns another stream, which ends with the player. An observer that falls more
+    /// than a thousand events behind misses the oldest.
     public var events: AsyncStream<PlaybackEvent> { playbackEvents.stream(backlog: 1_024) }
 
     /// The frames of an animation, each at its time.

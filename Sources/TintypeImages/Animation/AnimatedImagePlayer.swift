@@ -1,4 +1,4 @@
-/// Plays an animation: tells which frame is shown at a time, and has the next frames decoded before they are due.
+/// A player of an animation: it determines the frame to show at any time, and decodes the next frames before they are due.
 ///
 /// A player has no timer. A view calls ``advance(to:)`` for each refresh of the screen. Elsewhere, ``frames`` waits on a clock:
 ///
@@ -8,8 +8,8 @@
 /// for await frame in player.frames { show(frame.pixels) }
 /// ```
 ///
-/// A player plays from its creation on; time starts at the first call of ``advance(to:)``. All members may be used from any thread.
-/// Decoding is shared by all players of an ``AnimatedImage``, which may be at different frames.
+/// A new player is playing; its time starts at the first call of ``advance(to:)``. All members may be used from any thread. All players of
+/// an ``AnimatedImage`` share its decoding, but may be at different frames.
 public final class AnimatedImagePlayer: Sendable {
     /// The animation that is played.
     public let image: AnimatedImage
@@ -29,8 +29,8 @@ public final class AnimatedImagePlayer: Sendable {
     /// - Parameters:
     ///   - image: the animation.
     ///   - mode: the order of the frames.
-    ///   - maximumBufferSize: the memory for frames that are kept decoded, in bytes. See ``maximumBufferSize``.
-    ///   - isPlaying: false for a player that is paused at first. It decodes no frames ahead.
+    ///   - maximumBufferSize: the memory for decoded frames, in bytes. See ``maximumBufferSize``.
+    ///   - isPlaying: false for a player that is initially paused. It decodes no frames ahead.
     ///   - clock: the clock that ``frames`` waits on.
     public init(
         _ image: AnimatedImage, mode: PlaybackMode = .normal, maximumBufferSize: ByteCount? = nil,
@@ -63,7 +63,7 @@ public final class AnimatedImagePlayer: Sendable {
 
     // MARK: Settings
 
-    /// The order of the frames. A change keeps the frame that is shown, and goes on from there.
+    /// The order of the frames. A change keeps the current frame, and continues from there.
     public var mode: PlaybackMode {
         get { state.withLock { $0.timeline.mode } }
         set { changeTimeline(mode: newValue) }
@@ -78,22 +78,22 @@ public final class AnimatedImagePlayer: Sendable {
         }
     }
 
-    /// The speed, 1 for the image's own. Zero, negative, and other numbers that aren't positive stop the animation.
+    /// The speed; 1 for the image's own. A number that isn't positive stops the animation.
     public var rate: Double {
         get { state.withLock { $0.rate } }
         set { change { $0.rate = newValue } }
     }
 
-    /// True to skip frames that should have gone by before they were decoded: time goes on. False, the default, to show every frame: time
-    /// stops while a frame is decoded, and never runs ahead of the next frame.
+    /// True to let time continue, and skip frames that weren't decoded in time. False, the default, to show every frame: time stops while a
+    /// frame is decoded, and never runs ahead of the next frame.
     public var skipsLateFrames: Bool {
         get { state.withLock { $0.skipsLateFrames } }
         set { change { $0.skipsLateFrames = newValue } }
     }
 
-    /// The memory for frames that are kept decoded, in bytes. The minimum is a single frame, and four to play backward. `nil`, the default,
-    /// keeps all frames of an animation below 64 MB. Of a longer animation, it keeps up to ten frames ahead, and to play backward about
-    /// twice the square root of their number, at most 512 MB.
+    /// The memory for decoded frames, in bytes. The minimum is one frame, or four to play backward. `nil`, the default, keeps all frames of
+    /// an animation below 64 MB. For a larger animation, it keeps up to ten frames ahead, or, to play backward, about twice the square root
+    /// of the number of frames, at most 512 MB.
     public var maximumBufferSize: ByteCount? {
         get { state.withLock { $0.maximumBufferSize } }
         set { change { $0.maximumBufferSize = newValue } }
@@ -101,20 +101,20 @@ public final class AnimatedImagePlayer: Sendable {
 
     // MARK: State
 
-    /// True if the animation moves: it was not paused, and has not ended.
+    /// True if the animation is playing: it hasn't been paused, and hasn't ended.
     public var isPlaying: Bool { state.withLock { $0.isPlaying } }
     /// True if time passes: the animation plays, at a speed above zero, and is visible.
     package var isMoving: Bool { !state.withLock { $0.isIdle } }
-    /// The number of the frame that is shown, or that comes first.
+    /// The number of the current frame, or of the first frame to show.
     public var currentFrameIndex: Int { state.withLock { $0.position.frame } }
-    /// The frame that is shown; `nil` until the first frame is there.
+    /// The current frame; `nil` until the first frame is decoded.
     public var currentFrame: AnimationFrame? { state.withLock { $0.shown } }
-    /// The number of passes that are complete.
+    /// The number of completed passes.
     public var completedLoops: Int { state.withLock { $0.position.completedLoops } }
 
     // MARK: Control
 
-    /// Goes on after ``pause()``, and starts anew after the end.
+    /// Continues after ``pause()``, and starts again after the end.
     public func play() {
         change { state in
             if !state.isPlaying, state.position.isFinished { state.move(to: 0) }
@@ -122,7 +122,7 @@ public final class AnimatedImagePlayer: Sendable {
         }
     }
 
-    /// Stops time. The frame that is shown stays.
+    /// Pauses playback at the current frame.
     public func pause() {
         change { state in
             (state.isPlaying, state.isStilled) = (false, false)
@@ -138,9 +138,9 @@ public final class AnimatedImagePlayer: Sendable {
         }
     }
 
-    /// Goes to a frame, which appears as soon as it is decoded.
+    /// Moves to a frame, which appears as soon as it is decoded.
     /// - Parameters:
-    ///   - index: the number of the frame, counted from 0. A number that no frame has is ignored.
+    ///   - index: the number of the frame, counted from 0. A number without a frame is ignored.
     ///   - loop: the number of passes that count as complete; `nil` to keep it.
     public func seek(toFrame index: Int, loop: Int? = nil) {
         guard image.frameDurations.indices.contains(index) else { return }
@@ -150,7 +150,7 @@ public final class AnimatedImagePlayer: Sendable {
         }
     }
 
-    /// Goes to a time since the start of the first pass, at the speed 1.
+    /// Moves to a time since the start of the first pass, at the speed 1.
     /// - Parameter time: the time since the start, at the speed 1.
     public func seek(to time: Duration) {
         change { state in
@@ -184,7 +184,7 @@ public final class AnimatedImagePlayer: Sendable {
         }
     }
 
-    /// Releases the decoded frames of all players of the animation. Those that are needed are decoded again.
+    /// Releases the decoded frames of all players of the animation. Frames that are needed are decoded again.
     public func clearFrameBuffer() { pool.removeAll() }
 
     private func change(_ body: (inout State) -> Void) {
@@ -213,7 +213,7 @@ public final class AnimatedImagePlayer: Sendable {
 
     // MARK: Time
 
-    /// The state of an animation at a time.
+    /// The state of an animation at a given time.
     public struct Update: Sendable {
         /// The frame to show; `nil` until the first frame is decoded.
         public var frame: AnimationFrame?
@@ -223,16 +223,17 @@ public final class AnimatedImagePlayer: Sendable {
         public var delay: Duration?
         /// True if the animation has ended, and the frame remains.
         public var isFinished: Bool
-        /// True if the frame remains until more of the animation has arrived: ``AnimatedImage/isArriving``.
+        /// True if the frame remains until more of the animation has arrived (``AnimatedImage/isArriving``).
         public var isWaiting = false
         /// The number of frames that have appeared so far.
         var appearance = 0
     }
 
-    /// Moves the animation to a time. Called by the view that shows it, for each refresh of the screen or when the next frame is due.
+    /// Moves the animation to a time. The view that shows it calls this for each refresh of the screen, or when the next frame is due.
     ///
-    /// Never waits: a frame that isn't decoded yet is not shown. Decoding of the frames that come next starts.
-    /// - Parameter time: a time that grows with each call, counted from any start. Times before the last time count as the last time.
+    /// It never waits: a frame that isn't decoded yet isn't shown. It starts to decode the next frames.
+    /// - Parameter time: a time that increases with each call, from any starting point. A time before the last time counts as the last
+    ///   time.
     public func advance(to time: Duration) -> Update {
         let (update, events, needsOthers) = state.withLock { state in
             state.advance(to: time) { lookup($0) }

@@ -164,7 +164,7 @@ final class AnimationContents: Sendable {
         do throws(ImageError) {
             guard data.prefix(known.data.count) == known.data else {
                 throw ImageError(
-                    .truncatedImage, stage: .decode, reason: "the source sent a different file in the meantime")
+                    .truncatedImage, stage: .decode, reason: "the source sent a different file meanwhile")
             }
             extend(data, context: context)
             // Tells if it can be played.
@@ -197,7 +197,8 @@ final class AnimationContents: Sendable {
         guard durations.count >= known.durations.count, info.size == known.info.size,
             info.orientation == known.info.orientation
         else {
-            throw ImageError(.corruptImage, stage: .decode, reason: "the frames of the animation contradict each other")
+            throw ImageError(
+                .corruptImage, stage: .decode, reason: "the rest of the animation contradicts its earlier frames")
         }
         change { state in
             let isNew = !isArriving || durations != state.durations || info.loopCount != state.info.loopCount

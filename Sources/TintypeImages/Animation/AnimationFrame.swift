@@ -10,15 +10,15 @@ public struct AnimationFrame: Sendable {
     public var isDamaged: Bool
 }
 
-/// Something that happened while an animation was played.
+/// An event during playback.
 public enum PlaybackEvent: Sendable {
     /// A frame appeared.
     case frame(index: Int)
-    /// A pass through the frames is complete; the number of those that are.
+    /// A pass through the frames is complete; `count` is the number of completed passes.
     case loop(count: Int)
-    /// A frame can't be decoded, and the frame before it stays in its place. Reported once for each frame of an animation and player.
+    /// A frame can't be decoded, and the frame before it remains in its place. Reported once per frame and player.
     case damagedFrame(index: Int, ImageError)
-    /// The rest of an animation that was arriving won't come; the frames that are there go on. Reported once.
+    /// The rest of an arriving animation won't arrive; the frames so far continue to play. Reported once.
     case interrupted(ImageError)
     /// The last pass is complete, and the last frame remains.
     case end

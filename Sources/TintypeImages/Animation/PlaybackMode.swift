@@ -4,9 +4,9 @@ public enum PlaybackMode: Sendable, Hashable, CaseIterable {
     case normal
     /// From the last frame to the first: 2, 1, 0, and then 2 again.
     case reverse
-    /// Forward and back: 0, 1, 2, 1, and then 0 again.
+    /// Forward and backward: 0, 1, 2, 1, and then 0 again.
     case bounce
-    /// Back and forward: 2, 1, 0, 1, and then 2 again.
+    /// Backward and forward: 2, 1, 0, 1, and then 2 again.
     case reversedBounce
 
     /// Returns the number of frames that a pass shows. In the modes that turn around, the first and the last frame are shown once.

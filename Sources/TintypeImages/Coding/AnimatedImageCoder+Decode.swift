@@ -1,7 +1,7 @@
 public import FoundationEssentials
 
 extension AnimatedImageCoder {
-    /// Decodes the first frame, with the animation that the frames make. So an animated coder only needs to provide its frames.
+    /// Decodes the first frame, and provides the frames as an animation. So an animated coder only needs to implement a frame decoder.
     ///
     /// The memory of the first frame is reserved when the header is known.
     /// - Parameters:

@@ -1,28 +1,27 @@
-/// The memory that all decoding in a program may use together. A decode that finds no room waits until others end.
+/// The memory that all decoding in a program may use together. A decode that doesn't fit waits until others end.
 ///
 /// A coder calculates the memory for decoding from an image's header, and reserves it before allocating any
-/// (``ProcessingContext/withReservedMemory(_:_:)``), once for each image. The reservation ends with the decode. After that, the
-/// pixels belong to the image's owner, such as a cache with its own capacity. So when a hundred large images arrive at once,
-/// they are decoded a few at a time instead of exhausting the memory.
+/// (``ProcessingContext/withReservedMemory(_:_:)``), once for each image. The reservation ends with the decode. Then the pixels belong to
+/// the image's owner, such as a cache with its own capacity. So a hundred large images that arrive at once are decoded a few at a time,
+/// instead of exhausting the memory.
 ///
-/// - The decode with the highest priority is next, and among equals the earliest, or the newest on request. Requests that
-///   come after it in this order never overtake it, even if they would fit.
+/// - The decode with the highest priority is next; among equals the oldest, or the newest on request. Decodes that come after it in this
+///   order never overtake it, even if they would fit.
 /// - An image that needs more than the whole budget is decoded alone. ``DecodeLimits`` define the limit for a single image.
-/// - Images that are decoded while they arrive use at most a quarter of the budget together. When it is used up, others have no
+/// - Images that are decoded while they arrive use at most a quarter of the budget together. When that is used up, further images have no
 ///   previews. Full decodes never wait for previews.
-/// - The bodies that loads hold count, from the first byte that arrives until the last load of the URL ends. They are never refused;
-///   decodes wait for them, but a single decode may always run. While bodies that wait for their decode fill half of the budget, no
-///   download, stream, or closure of a request starts, and loads read no file. A loader of the program's own waits if it asks for room.
-///   While bodies fill half of it, loads that ask whether cached bytes are current don't hold these meanwhile: they read them once more, and
-///   don't show the image before.
-/// - Frame decoders that decode frames in order don't count, because they live as long as an animation is played.
+/// - The bodies that loads hold count, from their first byte until the last load of the URL ends. They are never refused; decodes wait for
+///   them, but a single decode may always run. While bodies that wait to be decoded fill half of the budget, no download, stream, or
+///   closure of a request starts, and loads don't read files. A custom loader waits if it calls ``LoadRequest/waitForRoom()``. While bodies
+///   of any kind fill half of the budget, loads that revalidate cached bytes don't hold the bytes meanwhile: they read them again
+///   afterwards, and don't show the cached image before.
+/// - Frame decoders that decode frames in order don't count, because they live as long as their animation plays.
 ///
-/// A load that waits does not block a thread. Only a coder that is called directly blocks its caller. In a task, and on a thread of a
-/// ``WorkQueue``, it starts at once: what it would wait for may need the thread, and the number of threads bounds such decodes. So a task
-/// mustn't block until another thread has decoded.
+/// A waiting load doesn't block a thread. Only a coder that is called directly blocks its caller. In a task, and on a thread of a
+/// ``WorkQueue``, such a coder starts at once, because the decodes that it would wait for may need the thread; the number of threads limits
+/// such decodes. So a task must not block until another thread has decoded.
 public final class DecodeBudget: Sendable {
-    /// The default budget: half of the memory that the program may use, at least 256 MB; 1 GB if the system does not provide
-    /// the amount.
+    /// The default budget: half of the memory that the program may use, at least 256 MB; 1 GB if the system doesn't report the amount.
     public static let shared = DecodeBudget(limit: defaultLimit(SystemMemory()))
 
     /// The present use of a budget.
@@ -57,8 +56,8 @@ public final class DecodeBudget: Sendable {
     /// Creates a budget.
     /// - Parameters:
     ///   - limit: The size of the budget.
-    ///   - newestFirst: True if, of decodes with the same priority, the newest is first, as suits a list that scrolls quickly. Older
-    ///     decodes then wait as long as new decodes come.
+    ///   - newestFirst: True to start the newest decode of each priority first, as for a list that scrolls quickly. Older decodes then wait
+    ///     as long as new decodes arrive.
     public init(limit: ByteCount, newestFirst: Bool = false) {
         state = Lock(State(machine: DecodeBudgetState(limit: limit.bytes, newestFirst: newestFirst)))
     }
@@ -203,7 +202,7 @@ public final class DecodeBudget: Sendable {
             }
             left?.end(false)
         }
-        guard isGranted else { throw .cancelled(stage: .load, while: "waiting for room for its bytes") }
+        guard isGranted else { throw .cancelled(stage: .load, while: "waiting for memory for the data") }
     }
 
     // MARK: Inside

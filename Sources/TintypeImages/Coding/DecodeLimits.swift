@@ -14,14 +14,14 @@ public struct DecodeLimits: Sendable, Hashable, Codable {
     /// The longest side of a frame of the source, in pixels. The tables for resizing grow with it. The default is
     /// 2²⁰.
     public var maximumSide = 1 << 20
-    /// The largest number of pixels that are drawn to decode all frames of an animation into a single image: its frames times the size of
-    /// its canvas. The default is 2³¹, which is 1,000 frames of 1,920 × 1,080.
+    /// The largest number of pixels to draw when all frames of an animation are decoded into a single image: the number of frames times the
+    /// size of the canvas. The default is 2³¹, which is 1,000 frames of 1,920 × 1,080.
     ///
-    /// It doesn't limit animations whose frames are decoded when they are due, as by ``AnimatedImage``, unless less than a quarter of each
+    /// It doesn't limit animations whose frames are decoded when they are due, as in ``AnimatedImage``, unless less than a quarter of each
     /// frame is shown.
     public var maximumAnimationPixels = 1 << 31
 
-    /// Creates limits. Omitted limits have their defaults.
+    /// Creates limits. Omitted parameters have their defaults.
     /// - Parameters:
     ///   - maximumPixels: see ``maximumPixels``.
     ///   - maximumBytes: see ``maximumBytes``.
@@ -36,7 +36,7 @@ public struct DecodeLimits: Sendable, Hashable, Codable {
     /// Checks the contents of a header against the limits.
     /// - Parameters:
     ///   - size: the size in the source.
-    ///   - output: the size that it is decoded at.
+    ///   - output: the size to decode at.
     ///   - frameCount: the number of frames.
     ///   - bytesPerPixel: the bytes of a pixel of the result.
     /// - Throws: ``ImageError/Code/limitExceeded``, and ``ImageError/Code/corruptImage`` for an empty size.
@@ -54,7 +54,7 @@ public struct DecodeLimits: Sendable, Hashable, Codable {
         guard max(size.width, size.height) <= maximumSide else {
             throw ImageError(
                 .limitExceeded, stage: .decode,
-                reason: "the image claims \(size) pixels, over the limit of \(maximumSide) per side")
+                reason: "the image claims \(size) pixels, over the limit of \(maximumSide) pixels per side")
         }
         try check(frameCount: frameCount)
         if frameCount > 1 {
@@ -62,8 +62,8 @@ public struct DecodeLimits: Sendable, Hashable, Codable {
             guard !overflow, pixels <= maximumAnimationPixels else {
                 throw ImageError(
                     .limitExceeded, stage: .decode,
-                    reason:
-                        "\(frameCount) frames of \(size) are more than the limit of \(maximumAnimationPixels) pixels")
+                    reason: "the animation has \(frameCount) frames of \(size) pixels, over the limit of "
+                        + "\(maximumAnimationPixels) pixels in total")
             }
         }
         let frame = output.pixelCount.multipliedReportingOverflow(by: bytesPerPixel)
@@ -71,7 +71,8 @@ public struct DecodeLimits: Sendable, Hashable, Codable {
         guard !frame.overflow, !total.overflow, total.partialValue <= maximumBytes.bytes else {
             throw ImageError(
                 .limitExceeded, stage: .decode,
-                reason: "\(frameCount) × \(output) pixels take more than the limit of \(maximumBytes)")
+                reason: "\(frameCount) × \(output) pixels of \(bytesPerPixel) bytes take more than the limit of "
+                    + "\(maximumBytes)")
         }
     }
 

@@ -1,6 +1,6 @@
 /// Options for encoding an image.
 ///
-/// Settings of a single format are in their own type, such as `WebPEncodeOptions`:
+/// Settings of a single format have their own type, such as `WebPEncodeOptions`:
 ///
 /// ```swift
 /// var options = EncodeOptions(quality: 0.8)
@@ -23,37 +23,37 @@ public struct EncodeOptions: Sendable, Hashable {
     public var firstFrameOnly = false
     /// The opaque color behind transparent pixels in a format without alpha.
     public var background = PixelColor.white
-    /// True to write the Exif block and the XMP packet of the image. False by default, since they may reveal the place where a picture
-    /// was taken.
+    /// True to write the Exif block and the XMP packet of the image. The default is false, because they may reveal where a picture was
+    /// taken.
     ///
-    /// JPEG, PNG, WebP, TIFF, AVIF, HEIC and JPEG XL support metadata. The written orientation is upright, because the pixels
-    /// are. The written size is the size of the file, and a thumbnail of the source is removed. A color profile does not count as
-    /// metadata: it is written for every image that isn't in sRGB.
+    /// JPEG, PNG, WebP, TIFF, AVIF, HEIC and JPEG XL support metadata. The written orientation is upright, because the pixels are. The
+    /// written size is the size of the file, and a thumbnail of the source is removed. A color profile doesn't count as metadata, and is
+    /// written for every image that isn't in sRGB.
     public var keepsMetadata = false
-    /// Embeds a thumbnail of at most 320 pixels a side in JPEG (Exif 2.32, section 4.5.8) and HEIC. Other formats, and images
-    /// that are within that size, get no thumbnail.
+    /// Embeds a thumbnail of at most 320 pixels a side in JPEG (Exif 2.32, section 4.5.8) and HEIC. Other formats, and images within that
+    /// size, get no thumbnail.
     public var embedsThumbnail = false
     var formatSettings = FormatSettings()
 
-    /// Accesses the settings of a format, which are the defaults unless they were set.
+    /// Accesses the settings of a format. Unset settings have their defaults.
     /// - Parameter type: the type of the settings.
     public subscript<Options: FormatOptions>(_ type: Options.Type) -> Options {
         get { formatSettings[type] }
         set { formatSettings[type] = newValue }
     }
 
-    /// The encoding of images of high dynamic range. With ``HDREncoding/none``, and in formats without such a range, they are
-    /// tone-mapped. Images of standard range are not affected.
+    /// The encoding of images of high dynamic range. With ``HDREncoding/none``, and in formats without high dynamic range, they are
+    /// tone-mapped. Images of standard range aren't affected.
     public var encodeToHDR = HDREncoding.none
 
     /// A way to encode an image of high dynamic range.
     public enum HDREncoding: String, Sendable, Hashable, CaseIterable {
-        /// Reduces the image to the range of sRGB: highlights are rolled off as when PQ is decoded to 8 bits (ITU-R BT.2390,
-        /// 5.4.1).
+        /// Tone-maps the image to the range of sRGB. Highlights are rolled off as when PQ is decoded to 8 bits (ITU-R BT.2390, 5.4.1).
         case none
         /// PQ with the primaries of BT.2020 (ITU-R BT.2100; ISO 22028-5), in AVIF, HEIC and JPEG XL. Reference white is 203 nits.
         case isoHDR
-        /// In JPEG, standard range and a gain map (ISO 21496-1); an image with transparent pixels has no map. The other formats are written as with ``isoHDR``.
+        /// In JPEG, standard range with a gain map (ISO 21496-1); an image with transparent pixels gets no map. The other formats are
+        /// written as with ``isoHDR``.
         case gainMap
     }
 

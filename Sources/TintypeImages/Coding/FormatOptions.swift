@@ -1,6 +1,6 @@
 /// Settings that only a single coder supports, stored in ``DecodeOptions`` or ``EncodeOptions``.
 ///
-/// A program that adds a coder can add settings for it, because the core knows none of the types:
+/// A program that adds a coder can add settings for it, because the core doesn't depend on their types:
 ///
 /// ```swift
 /// struct MapOptions: FormatOptions {
@@ -15,11 +15,10 @@ public protocol FormatOptions: Sendable, Hashable {
     /// Creates the default settings.
     init()
 
-    /// A text for cache keys: different settings have different texts.
+    /// The text of the settings in cache keys. Different settings must have different texts.
     ///
-    /// The default implementation describes all stored properties. Implement it yourself if a property's description is
-    /// incomplete, like the description of `Data`, or if the module has other private settings of the same name. It is read on any
-    /// thread.
+    /// The default implementation describes all stored properties. Implement it yourself if the description of a property is incomplete, as
+    /// for `Data`, or if the module has other private settings of the same name. It may be read on any thread.
     var cacheKey: String { get }
 }
 

@@ -1,37 +1,37 @@
 public import FoundationEssentials
 
-/// Reads, and perhaps writes, a format, or several.
+/// A type that reads one or more image formats, and may write them.
 ///
-/// A coder is a stateless value. Several threads of a pool can call its methods at once. The bytes come from untrusted sources.
-/// So a coder checks the header against the limits before it allocates memory, and throws a typed error. It never returns an
-/// incomplete image that isn't marked with ``Image/isPartial``.
+/// A coder is a stateless value. Several threads can call its methods at once. Because the bytes come from untrusted sources, a coder
+/// checks the header against the limits before it allocates memory, and throws a typed error. It marks every incomplete image that it
+/// returns with ``Image/isPartial``.
 public protocol ImageCoder: Sendable {
-    /// A stable name of the coder and its settings. The images of a manager's copy with coders of its own
-    /// (``ImageManager/copy(cache:loader:coders:configuration:)``) are cached under it. Coders with equal identifiers must produce equal
-    /// images. The default is `nil`: such images are cached in memory only.
+    /// A stable name for the coder and its settings. If a copy of a manager has its own coders
+    /// (``ImageManager/copy(cache:loader:coders:configuration:)``), its images are cached under this name. Coders with equal identifiers
+    /// must produce equal images. With `nil`, the default, such images are cached in memory only.
     var identifier: String? { get }
     /// The formats that the coder reads.
     var decodableFormats: Set<ImageFormat> { get }
     /// The formats that the coder writes.
     var encodableFormats: Set<ImageFormat> { get }
 
-    /// Returns true if the coder can read the bytes: by default, if their format is one of ``decodableFormats``.
+    /// Returns true if the coder can read the bytes. By default, returns true if ``decodableFormats`` contains their format.
     /// - Parameters:
     ///   - data: the encoded image.
     ///   - format: the format that was recognized from the bytes, or the caller's hint; `nil` if there is neither.
     func canDecode(_ data: Data, format: ImageFormat?) -> Bool
 
-    /// Returns true if the coder writes a format: by default, one of ``encodableFormats``. A coder that writes whatever it is asked for, the program's own
-    /// formats included, returns true for all of them.
+    /// Returns true if the coder writes a format. By default, returns true if ``encodableFormats`` contains it. A coder that writes every
+    /// format, including the program's own, always returns true.
     /// - Parameter format: the format of the file.
     func canEncode(_ format: ImageFormat) -> Bool
 
-    /// Returns the information in the header. The bytes may be only the beginning of a file.
+    /// Returns the information in the header. The bytes may be only the start of a file.
     /// - Parameters:
     ///   - data: the encoded image, or its start.
     ///   - context: the limits and the check for cancellation.
     /// - Returns: the information in the header.
-    /// - Throws: ``ImageError/Code/truncatedImage`` if the header is incomplete: more bytes may help.
+    /// - Throws: ``ImageError/Code/truncatedImage`` if the header is incomplete, so that more bytes may help.
     func info(of data: Data, context: ProcessingContext) throws(ImageError) -> ImageInfo
 
     /// Decodes an image at the size that the options request, upright.
@@ -101,14 +101,14 @@ extension ImageCoder {
     }
 }
 
-/// Reads the frames of an animation individually.
+/// A coder that reads the frames of an animation individually.
 public protocol AnimatedImageCoder: ImageCoder {
     /// Returns a decoder for the frames of a file.
     /// - Parameters:
     ///   - data: the encoded animation.
     ///   - options: the options to decode with.
     ///   - context: the limits, the memory, and the check for cancellation.
-    /// - Returns: a decoder, which is positioned before the first frame.
+    /// - Returns: a decoder that is positioned before the first frame.
     /// - Throws: the errors of ``ImageCoder/decode(_:options:context:)`` for bytes with an unusable header.
     func frameDecoder(
         for data: Data, options: DecodeOptions, context: ProcessingContext
@@ -134,10 +134,10 @@ package protocol PreparingImageCoder: ImageCoder {
     func prepare()
 }
 
-/// The frames of an animation, in any order. Used by a single thread at a time.
+/// A decoder for the frames of an animation, in any order. It is used by a single thread at a time.
 ///
-/// In sequence, each frame is decoded once. Seeking is cheaper than decoding from the first frame if a frame in between does
-/// not depend on earlier ones, or after frames have been decoded before: see ``seek(to:)``.
+/// In sequence, each frame is decoded once. Seeking is cheaper than decoding from the first frame if a frame in between doesn't depend on
+/// earlier frames, or if frames have been decoded before: see ``seek(to:)``.
 public protocol FrameDecoder: AnyObject {
     /// The contents of the animation's header.
     var info: ImageInfo { get }
@@ -153,19 +153,19 @@ public protocol FrameDecoder: AnyObject {
     /// - Throws: the errors of opening the data again.
     func rewind() throws(ImageError)
 
-    /// Moves to a frame, counted from 0, which becomes the next. After the last frame there is none.
+    /// Moves to a frame, which becomes the next.
     ///
-    /// The coders of this package start at the nearest earlier frame that doesn't depend on those before it. From the first
-    /// seek back on, GIF, PNG and WebP also store up to eight copies of the canvas, at most 64 MB. Seeking among frames that have
-    /// been decoded before then decodes at most a ninth of the animation on the way.
-    /// - Parameter index: the number of the frame.
+    /// The coders of this package start at the nearest earlier frame that doesn't depend on the frames before it. From the first backward
+    /// seek on, GIF, PNG and WebP also store up to eight copies of the canvas, at most 64 MB. Seeking among frames that have been decoded
+    /// before then decodes at most a ninth of the animation.
+    /// - Parameter index: the number of the frame, counted from 0. After the last frame, there is no next frame.
     /// - Throws: the errors of ``nextFrame()``.
     func seek(to index: Int) throws(ImageError)
 
-    /// Keeps a copy of the canvas at each frame that decoding passes and whose number is a multiple of an interval, however many
-    /// there are, so that seeking to such a frame is cheap from then on. The copies go when memory becomes scarce.
+    /// Keeps a copy of the canvas at each decoded frame whose number is a multiple of an interval, without a limit, so that seeking to such
+    /// a frame becomes cheap. The copies are released when memory becomes scarce.
     ///
-    /// Only GIF, PNG and WebP have canvases to copy. The default does nothing.
+    /// Only GIF, PNG and WebP have canvases to copy. By default, does nothing.
     /// - Parameter interval: the number of frames between two copies, at least 1.
     func keepSeekPoints(every interval: Int)
 }

@@ -2,8 +2,8 @@ public import FoundationEssentials
 
 /// An ordered list of coders that is itself a coder. The coder that was added last is asked first.
 ///
-/// If a coder fails, the next coder of the format is tried. If all fail, the first coder's error is thrown. Only if that error is
-/// ``ImageError/Code/unknownFormat``, so that a hint at the format was wrong, are the coders of the other possible format tried.
+/// If a coder fails, the next coder of the format is tried. If all fail, the first coder's error is thrown. If that error is
+/// ``ImageError/Code/unknownFormat``, a format hint was wrong, and the coders of the other possible format are tried.
 public struct ImageCoders: ImageCoder {
     /// The coders in order of increasing precedence.
     public var coders: [any ImageCoder]
@@ -12,7 +12,7 @@ public struct ImageCoders: ImageCoder {
     /// - Parameter coders: the coders, with the most preferred last.
     public init(_ coders: [any ImageCoder] = []) { self.coders = coders }
 
-    /// Adds a coder, which is asked before all others, as in `manager.coders.add(QOICoder())`.
+    /// Adds a coder, which takes precedence over all others, as in `manager.coders.add(QOICoder())`.
     /// - Parameter coder: the coder.
     public mutating func add(_ coder: any ImageCoder) { coders.append(coder) }
 
@@ -98,7 +98,7 @@ public struct ImageCoders: ImageCoder {
 
     /// Returns a frame decoder of the first animated coder that can read the bytes; `nil` if none of them is animated.
     ///
-    /// If an animated coder fails, the next is tried; not if it crashed, timed out, or found no room in the budget.
+    /// If an animated coder fails, the next is tried, unless it crashed, timed out, or didn't fit into the budget.
     /// - Parameters:
     ///   - data: the encoded image.
     ///   - options: the options for decoding.
@@ -165,6 +165,6 @@ public struct ImageCoders: ImageCoder {
         let advice = format.trait.map { "build with the package trait \($0), or " } ?? ""
         return ImageError(
             .formatNotEnabled, stage: .decode,
-            reason: "the image is \(format), which no coder of the list reads; \(advice)add a coder that reads it")
+            reason: "the image is \(format), which none of the coders reads; \(advice)add a coder that reads it")
     }
 }

@@ -1,11 +1,11 @@
-/// The environment of a coder or a transformer: limits, sources of memory and their budget, and a check for cancellation.
+/// The environment of a coder or a transformer: limits, memory, and a check for cancellation.
 ///
-/// A coder gets it as a parameter. A transformer reads ``current`` in ``ImageTransformer/transform(_:)``. A load provides its manager's
-/// limits and memory, and ends the work when the result is no longer needed.
+/// A coder receives it as a parameter. A transformer reads ``current`` in ``ImageTransformer/transform(_:)``. A load provides its manager's
+/// limits and memory, and cancels the work when the result is no longer needed.
 public struct ProcessingContext: Sendable {
-    /// The limits to compare a header with, before memory is allocated, and on the images that transformers create.
+    /// The limits for headers, to check before memory is allocated, and for the images that transformers create.
     public var limits: DecodeLimits
-    /// The pool to take memory for pixels from.
+    /// The pool for the memory of pixels.
     public var pool: PixelBufferPool
     /// The memory that all decodes together may use.
     public var budget: DecodeBudget
@@ -22,7 +22,8 @@ public struct ProcessingContext: Sendable {
     package let isCancelled: @Sendable () -> Bool
     private let admission: Admission
 
-    /// The environment of the transformer that is running, or one with default limits that asks the current task for cancellation.
+    /// The environment of the running transformer; elsewhere, an environment with default limits that checks the current task for
+    /// cancellation.
     @TaskLocal public static var current = ProcessingContext(isCancelled: { Task.isCancelled }).at(.transform)
 
     /// The way to handle a decode that finds no room in the budget.
@@ -42,8 +43,7 @@ public struct ProcessingContext: Sendable {
     ///   - limits: the limits on images.
     ///   - pool: the memory for pixels.
     ///   - budget: the memory that all decodes together may use.
-    ///   - isCancelled: returns true once the result is no longer needed; called regularly during long work, on the thread that
-    ///     does it.
+    ///   - isCancelled: returns true once the result is no longer needed; called regularly during long work, on the working thread.
     public init(
         limits: DecodeLimits = DecodeLimits(), pool: PixelBufferPool = .shared, budget: DecodeBudget = .shared,
         isCancelled: @escaping @Sendable () -> Bool = { false }
@@ -81,8 +81,8 @@ public struct ProcessingContext: Sendable {
         return context
     }
 
-    /// Ends the work by throwing an error if its result is no longer needed. Coders and transformers call this at least every few hundred
-    /// rows. An encoder whose library doesn't allow it calls this between frames and between attempts at a size.
+    /// Throws an error if the result is no longer needed. Coders and transformers call this at least every few hundred rows. An encoder
+    /// whose library doesn't allow that calls it between frames and between attempts at a size.
     /// - Throws: ``ImageError/Code/cancelled``
     public func checkCancellation() throws(ImageError) {
         guard isCancelled() else { return }
@@ -97,18 +97,17 @@ public struct ProcessingContext: Sendable {
 
     /// Runs `body` after reserving the memory for a decode in the ``budget``.
     ///
-    /// A coder calls this once for an image, when it knows the header and before it allocates memory. A coder that passes the
-    /// bytes to another coder leaves the call to that coder. This method also checks for cancellation, so every decode checks it
-    /// at least once.
+    /// A coder calls this once per image, after reading the header and before allocating memory. A coder that passes the bytes to another
+    /// coder leaves the call to that coder. This method also checks for cancellation, so every decode checks at least once.
     ///
-    /// Without room, a context that a program created waits on the calling thread; in a task, and on a thread of a ``WorkQueue``, it
-    /// doesn't wait. Never nest calls.
+    /// If the budget has no room, a context created by the program waits on the calling thread; in a task, and on a thread of a
+    /// ``WorkQueue``, it doesn't wait. Never nest calls.
     /// - Parameters:
-    ///   - bytes: the memory for the pixels of the result and for everything in between.
+    ///   - bytes: the memory for the pixels of the result and for all intermediate data.
     ///   - body: decodes the image.
     /// - Returns: the result of `body`.
-    /// - Throws: an error that the coder passes on, if the load waits instead of the coder; ``ImageError/Code/cancelled``, and
-    ///   the errors of `body`. A coder that replaces errors of its own does that inside of `body`.
+    /// - Throws: an error that the coder must pass on if the load waits in its place; ``ImageError/Code/cancelled``, and the errors of
+    ///   `body`. A coder that replaces errors does so inside `body`.
     public func withReservedMemory<Value>(
         _ bytes: ByteCount, _ body: () throws(ImageError) -> Value
     ) throws(ImageError) -> Value {

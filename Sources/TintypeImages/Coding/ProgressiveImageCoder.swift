@@ -1,8 +1,8 @@
 public import FoundationEssentials
 
-/// Reads images whose bytes are still arriving.
+/// A coder that reads images while their bytes are arriving.
 public protocol ProgressiveImageCoder: ImageCoder {
-    /// Returns a decoder for the bytes of a file, which are appended later.
+    /// Returns a decoder for a file, whose bytes are appended later.
     /// - Parameters:
     ///   - options: the options to decode with.
     ///   - context: the limits, the memory, and the check for cancellation.
@@ -11,13 +11,13 @@ public protocol ProgressiveImageCoder: ImageCoder {
         -> any ProgressiveDecoder
 }
 
-/// An image whose bytes arrive gradually. Used by a single thread at a time.
+/// A decoder for an image whose bytes arrive gradually. It is used by a single thread at a time.
 ///
 /// It keeps its intermediate results: no byte is decoded twice for a preview. Previews have the same orientation, colors and
 /// size as the image that ``finish()`` returns.
 ///
-/// The decoders of this package hold their reservation in the ``DecodeBudget`` for their whole life: release them if no more bytes will
-/// arrive. The memory of a program's decoder counts only during ``ProcessingContext/withReservedMemory(_:_:)``.
+/// The decoders of this package hold their reservation in the ``DecodeBudget`` for their whole lifetime: release them if no more bytes will
+/// arrive. The memory of a custom decoder counts only during ``ProcessingContext/withReservedMemory(_:_:)``.
 ///
 /// ```swift
 /// let decoder = try coder.progressiveDecoder(options: options, context: context)
@@ -30,17 +30,17 @@ public protocol ProgressiveImageCoder: ImageCoder {
 public protocol ProgressiveDecoder: AnyObject {
     /// Appends the next bytes, and decodes as much as they allow.
     /// - Parameter chunk: the next bytes of the file.
-    /// - Throws: ``ImageError`` for bytes that cannot become an image. Further bytes are then useless.
+    /// - Throws: ``ImageError`` for bytes that can't become an image. Don't append more bytes then.
     func append(_ chunk: Data) throws(ImageError)
 
     /// Appends the next bytes, and decodes as much as they allow.
     ///
-    /// Loads call this method. A decoder that needs earlier bytes can keep `data`, which has the memory of the load, and so needs no copy
-    /// of its own. By default, calls ``append(_:)``.
+    /// Loads call this method. A decoder that needs earlier bytes can keep `data` instead of a copy, because it shares the memory of the
+    /// load. By default, calls ``append(_:)``.
     /// - Parameters:
     ///   - chunk: the next bytes of the file.
     ///   - data: all bytes of the file so far; `chunk` is their end. They must not be changed in place.
-    /// - Throws: ``ImageError`` for bytes that cannot become an image. Further bytes are then useless.
+    /// - Throws: ``ImageError`` for bytes that can't become an image. Don't append more bytes then.
     func append(_ chunk: Data, of data: Data) throws(ImageError)
 
     /// Returns the picture of the bytes so far, marked as ``Image/isPartial``; `nil` if there is none yet, or if it has not

@@ -1,4 +1,4 @@
-/// Receives the rows of an image as a coder decodes them, and produces upright pixels of the requested size.
+/// A receiver for the rows of an image as a coder decodes them. It produces upright pixels of the requested size.
 ///
 /// If the size does not change, rows are decoded directly into the final buffer, or rotated a few at a time. Otherwise they are decoded
 /// into the memory of a resampler, so the full bitmap never exists.
@@ -78,7 +78,7 @@ public struct RowSink: ~Copyable {
 
     /// Returns the address for the next row's pixels, with room for the stored width in premultiplied RGBA of the format.
     ///
-    /// The contents are zero, or an earlier row of this image; ``commitRow()`` changes the address.
+    /// The contents are zero or an earlier row of this image. ``commitRow()`` changes the address.
     public mutating func rowToFill() -> UnsafeMutableRawPointer {
         resampler?.rowToFill() ?? turned?.rowToFill() ?? pixels.row(min(rows, stored.height - 1) * rowStep)
     }
@@ -92,7 +92,7 @@ public struct RowSink: ~Copyable {
         }
     }
 
-    /// Accepts the row that was filled. Regularly checks whether the image is still needed.
+    /// Accepts the filled row. Regularly checks for cancellation.
     /// - Throws: ``ImageError/Code/cancelled``
     public mutating func commitRow() throws(ImageError) {
         precondition(rows < stored.height, "more rows than the image has")

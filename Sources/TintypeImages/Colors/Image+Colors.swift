@@ -26,7 +26,7 @@ extension Image {
 
     /// Returns the average color of the image, or of its first frame.
     ///
-    /// Encoded components are averaged, each weighted by its opacity, as in the average that a single-pixel thumbnail has.
+    /// Averages encoded components, weighted by opacity, as a single-pixel thumbnail does.
     /// - Complexity: O(pixels)
     /// - Throws: ``ImageError/Code/outOfMemory``, and ``ImageError/Code/cancelled``.
     public func averageColor() throws(ImageError) -> PixelColor {

@@ -7,18 +7,17 @@ package struct DominantColor: Sendable, Hashable {
 }
 
 extension Image {
-    /// Returns the colors that describe the image best, or its first frame, most frequent first.
+    /// Returns the most representative colors of the image, or of its first frame, most frequent first.
     ///
-    /// The pixels of a reduction to 96 × 96 are grouped by k-means in OKLab. The first centers are chosen by distance, not at
-    /// random, so that equal images have equal colors. Transparent pixels don't count. Colors brighter than white count as
-    /// white.
+    /// The image is reduced to 96 × 96 pixels, which are grouped by k-means in OKLab. The first centers are chosen by distance, not at
+    /// random, so that equal images have equal colors. Transparent pixels don't count. Colors brighter than white count as white.
     ///
     /// ```swift
     /// let colors = try image.dominantColors(count: 3)
     /// print(colors.map(\.hex))  // the most frequent first
     /// ```
     /// - Parameter count: the largest number of colors, from 1 to 32. An image with fewer distinct colors has fewer.
-    /// - Returns: the colors; none for a transparent image.
+    /// - Returns: the colors; an empty array for a transparent image.
     /// - Throws: ``ImageError/Code/invalidRequest`` for another count, ``ImageError/Code/outOfMemory``, and
     ///   ``ImageError/Code/cancelled``.
     public func dominantColors(count: Int = 5) throws(ImageError) -> [PixelColor] {

@@ -10,10 +10,10 @@ extension Image {
     ///
     /// A ``DrawingSurface`` supports neither lines nor text.
     /// - Parameters:
-    ///   - size: the size in pixels, at every scale.
+    ///   - size: the size in pixels, regardless of the scale.
     ///   - scale: the number of pixels per point of the image, at least 1.
-    ///   - isOpaque: true if every pixel is opaque: drawing starts with black instead of transparency, and translucent pixels are finally
-    ///     blended with black.
+    ///   - isOpaque: true to make every pixel opaque: drawing starts with black instead of transparency, and translucent pixels are blended
+    ///     with black at the end.
     ///   - pixelFormat: the precision and the range of the pixels. ``PixelFormat/rgbaFloat16`` can represent colors brighter than white.
     ///   - draw: draws on the surface.
     /// - Throws: the errors of `draw`; ``ImageError/Code/limitExceeded`` for an empty size, and ``ImageError/Code/outOfMemory``.
@@ -93,10 +93,10 @@ public struct DrawingSurface: ~Copyable {
 
     /// Draws a color over the surface, or over a part of it.
     /// - Parameters:
-    ///   - color: the color, which is blended with the present pixels.
+    ///   - color: the color, which is blended with the existing pixels.
     ///   - x: the left edge of the part.
     ///   - y: the upper edge of the part.
-    ///   - area: the size of the part; `nil` for everything to the right of and below its corner.
+    ///   - area: the size of the part; `nil` for everything from its corner to the right and below.
     public mutating func fill(_ color: PixelColor, x: Int = 0, y: Int = 0, size area: PixelSize? = nil) {
         paint(color, x: x, y: y, size: area, blends: true)
     }
@@ -106,7 +106,7 @@ public struct DrawingSurface: ~Copyable {
     ///   - color: the new color.
     ///   - x: the left edge of the part.
     ///   - y: the upper edge of the part.
-    ///   - area: the size of the part; `nil` for everything to the right of and below its corner.
+    ///   - area: the size of the part; `nil` for everything from its corner to the right and below.
     public mutating func replace(with color: PixelColor = .clear, x: Int = 0, y: Int = 0, size area: PixelSize? = nil) {
         paint(color, x: x, y: y, size: area, blends: false)
     }

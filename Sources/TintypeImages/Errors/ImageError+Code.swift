@@ -3,7 +3,7 @@ extension ImageError {
     public struct Code: RawRepresentable, Hashable, Sendable, Codable, CustomStringConvertible {
         /// The stable name of the code.
         public let rawValue: String
-        /// Creates a code of a program's own.
+        /// Creates a custom code.
         /// - Parameter rawValue: the stable name of the code.
         public init(rawValue: String) { self.rawValue = rawValue }
         /// The stable name of the code.
@@ -40,23 +40,23 @@ extension ImageError.Code {
     // Load
     /// No connection was possible: it was refused, the host is unknown, or TLS failed.
     public static let connectionFailed = Self(rawValue: "connectionFailed")
-    /// The server failed several times in a row, and isn't asked for a while.
+    /// The server failed several times in a row, and gets no requests for some time.
     public static let hostUnavailable = Self(rawValue: "hostUnavailable")
     /// The connection broke after the request was sent.
     public static let connectionLost = Self(rawValue: "connectionLost")
     /// No data arrived within the time limit, or the whole transfer took too long.
     public static let timedOut = Self(rawValue: "timedOut")
-    /// The redirects form a loop, are too many, or lead to a URL that is not allowed.
+    /// The redirects form a loop, are too many, or lead to a disallowed URL.
     public static let badRedirect = Self(rawValue: "badRedirect")
-    /// The server's answer has a status other than success.
+    /// The server's response has a status other than success.
     public static let badStatus = Self(rawValue: "badStatus")
-    /// The server's answer has a content type that is not accepted.
+    /// The server's response has a content type that isn't accepted.
     public static let badContentType = Self(rawValue: "badContentType")
-    /// The answer violates the protocol, or a modifier rejected it.
+    /// The response violates the protocol, or a modifier rejected it.
     public static let badResponse = Self(rawValue: "badResponse")
     /// A request modifier rejected the request.
     public static let badRequest = Self(rawValue: "badRequest")
-    /// The answer has no bytes.
+    /// The response has no bytes.
     public static let emptyBody = Self(rawValue: "emptyBody")
     /// Fewer bytes arrived than were announced.
     public static let incompleteBody = Self(rawValue: "incompleteBody")
@@ -68,8 +68,8 @@ extension ImageError.Code {
     // Decode
     /// The bytes are not in a known image format.
     public static let unknownFormat = Self(rawValue: "unknownFormat")
-    /// The format is known, but no coder reads it: this build has none, or a program's own coders refuse the data. The reason names the
-    /// package trait, if the format has one.
+    /// The format is known, but no coder reads it: this build has none, or the program's own coders reject the data. The reason names the
+    /// package trait of the format, if any.
     public static let formatNotEnabled = Self(rawValue: "formatNotEnabled")
     /// The bytes violate the rules of their format.
     public static let corruptImage = Self(rawValue: "corruptImage")
@@ -77,18 +77,18 @@ extension ImageError.Code {
     public static let truncatedImage = Self(rawValue: "truncatedImage")
     /// The image, or the memory to decode it, exceeds a limit.
     public static let limitExceeded = Self(rawValue: "limitExceeded")
-    /// The document doesn't have the page that the options name; the reason names the number of its pages.
+    /// The document doesn't have the requested page. The reason states the number of its pages.
     public static let pageOutOfRange = Self(rawValue: "pageOutOfRange")
     /// Other decodes in progress leave no room in the ``DecodeBudget``. Coders pass this error on to the load, which waits. No
     /// load ends with it.
     package static let overBudget = Self(rawValue: "overBudget")
-    /// The system could not provide memory.
+    /// The system couldn't provide enough memory.
     public static let outOfMemory = Self(rawValue: "outOfMemory")
-    /// The process that decoded the image for this process crashed, or gave an invalid answer.
+    /// The process that decoded the image crashed, or sent an invalid answer.
     public static let decoderCrashed = Self(rawValue: "decoderCrashed")
-    /// The process that decoded the image for this process took too long, and was ended.
+    /// The process that decoded the image took too long, and was terminated.
     public static let decodeTimedOut = Self(rawValue: "decodeTimedOut")
-    /// The image has to be decoded in a process of its own, which can't be started.
+    /// The image must be decoded in a separate process, which can't be started.
     public static let decoderUnavailable = Self(rawValue: "decoderUnavailable")
 
     /// The image isn't animated, but the request requires an animated image.

@@ -8,7 +8,7 @@
 /// }
 /// ```
 ///
-/// New codes may be added at any time. They are values of ``Code-swift.struct``, not cases, so they break no `switch` of yours.
+/// New codes may be added at any time. They are values of ``Code-swift.struct``, not cases, so they don't break your `switch` statements.
 public struct ImageError: Error, Sendable {
     /// The kind of the error. Codes are stable: use them for decisions and for metric labels.
     public var code: Code {
@@ -20,12 +20,12 @@ public struct ImageError: Error, Sendable {
         get { contents.stage }
         set { contents.stage = newValue }
     }
-    /// The URL, path or key that the error is about; `nil` only for data without any of them.
+    /// The URL, path or key that the error is about; `nil` only for data that has none.
     public var source: String? {
         get { contents.source }
         set { contents.source = newValue }
     }
-    /// A sentence for people that describes the observation, and possibly a solution. It does not repeat ``source``.
+    /// A human-readable description of the problem, possibly with a solution. It doesn't repeat ``source``.
     public var reason: String {
         get { contents.reason }
         set { contents.reason = newValue }
@@ -35,7 +35,7 @@ public struct ImageError: Error, Sendable {
         get { contents.statusCode }
         set { contents.statusCode = newValue }
     }
-    /// The head of the server's response, if it concerns the error. Its header fields may have secrets, such as cookies.
+    /// The head of the server's response, if it is related to the error. Its header fields may contain secrets, such as cookies.
     public var response: ResponseHead? {
         get { contents.response }
         set { contents.response = newValue }
@@ -122,7 +122,7 @@ extension ImageError: CustomStringConvertible {
 }
 
 extension ImageError: Equatable {
-    /// Compares everything but ``underlying``, which isn't always comparable, and ``response``.
+    /// Compares everything except ``underlying``, which isn't always comparable, and ``response``.
     public static func == (left: ImageError, right: ImageError) -> Bool {
         left.code == right.code && left.stage == right.stage && left.source == right.source
             && left.reason == right.reason && left.statusCode == right.statusCode

@@ -1,6 +1,6 @@
 public import FoundationEssentials
 
-/// The head of a response: everything but its body. The closures of a downloader receive it, and may change its status and its fields.
+/// The head of a response: everything except its body. The closures of a downloader receive it, and may change its status and its fields.
 public struct ResponseHead: Sendable, Hashable {
     /// The URL of the response, after redirects.
     public let url: URL

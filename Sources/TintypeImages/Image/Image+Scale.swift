@@ -1,6 +1,6 @@
 /// The number of pixels per point.
 extension Image {
-    /// Returns the pixels per point that a name specifies: 2 for `photo@2x.png`, 3 for `photo@3x.png`, otherwise 1.
+    /// Returns the number of pixels per point that a name specifies: 2 for `photo@2x.png`, 3 for `photo@3x.png`, otherwise 1.
     /// - Parameter name: a file name, a path or a URL. The last component counts, and `%40` stands for `@`.
     public static func scale(ofName name: String) -> Double {
         let name = name.lastComponent
@@ -17,10 +17,9 @@ extension Image {
     /// Returns a number of pixels per point if an image can have it; otherwise 1.
     package static func validScale(_ scale: Double) -> Double { scale >= 1 && scale.isFinite ? scale : 1 }
 
-    /// Returns the image with the pixels per point that a name specifies (``scale(ofName:)``); the same image if it specifies
-    /// none.
+    /// Returns the image with the scale that a name specifies (``scale(ofName:)``); the same image if it specifies none.
     ///
-    /// Loads do this with the URL if their request has no scale.
+    /// Loads do this with the URL if the request has no scale.
     /// - Parameter name: the name of a file, such as `icon@2x.png`.
     public func scaled(forName name: String) -> Image {
         let scale = Self.scale(ofName: name)

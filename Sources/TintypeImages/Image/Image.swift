@@ -1,7 +1,7 @@
-/// A picture: upright pixels, with the properties of their source. If its source moves, it also has an ``animation``.
+/// An image: upright pixels with the properties of their source. If the source is animated, it also has an ``animation``.
 ///
-/// Copying an image copies a reference, and changing a copy leaves the others as they are. Its pixels are premultiplied RGBA; see ``PixelBuffer``. The pixels
-/// of an animation are its first frame; the others are decoded when they are due.
+/// Copying an image copies a reference; changing a copy doesn't affect the others. The pixels are premultiplied RGBA; see ``PixelBuffer``.
+/// The pixels of an animation are its first frame; the other frames are decoded when they are due.
 ///
 /// ```swift
 /// let image = try Image(data: data)
@@ -42,7 +42,7 @@ public struct Image: Sendable {
         package var loopCount = 0 { didSet { loopCount = max(0, loopCount) } }
         /// The color space of the source. Pixels are converted to sRGB unless the options keep the color space.
         package var colorSpace = ColorSpace.sRGB
-        /// The bits of a color component in the source, such as 10 for many AVIF files.
+        /// The number of bits per color component in the source, such as 10 for many AVIF files.
         package var bitsPerComponent = 8
         /// True if colors may be brighter than the white of a standard display, because the image was decoded from PQ or HLG
         /// with ``DecodeOptions/decodeToHDR`` and not tone-mapped.
@@ -95,7 +95,7 @@ public struct Image: Sendable {
         self.init(animation)
     }
 
-    /// Creates an image that moves. A single frame makes a still image.
+    /// Creates an animated image. A single frame makes a still image.
     /// - Parameter animation: the animation.
     public init(_ animation: AnimatedImage) { self = animation.poster.with(animation.isAnimated ? animation : nil) }
 
@@ -103,10 +103,11 @@ public struct Image: Sendable {
 
     /// The pixels of the image, or of the first frame of an animation.
     public var pixels: PixelBuffer { storage.pixels }
-    /// The frames of an image that moves; `nil` for a still image.
+    /// The frames of an animated image; `nil` for a still image.
     ///
-    /// Images from a memory cache have the same object as long as they are there, so that all players share its decoded frames. So have all
-    /// previews of a load, and its final image: the animation grows while its bytes arrive. See ``ImageRequest/isProgressive``.
+    /// All lookups of a cached image return the same object while the image is in memory, so that all players share its decoded frames. All
+    /// previews of a load and its final image also share one object, which grows while its bytes arrive. See
+    /// ``ImageRequest/isProgressive``.
     public var animation: AnimatedImage? { storage.animation }
     /// All properties of the image except its pixels.
     package var properties: Properties { storage.properties }
@@ -118,7 +119,7 @@ public struct Image: Sendable {
         get { properties.format }
         set { self = with { $0.format = newValue } }
     }
-    /// The number of pixels per point, at least 1. A number that is less, infinite, or none counts as 1.
+    /// The number of pixels per point, at least 1. A number that is less, infinite, or not a number counts as 1.
     public var scale: Double {
         get { properties.scale }
         set { self = with { $0.scale = newValue } }
@@ -128,12 +129,12 @@ public struct Image: Sendable {
         get { properties.loopCount }
         set { self = with { $0.loopCount = newValue } }
     }
-    /// The color space of the pixels, which are converted to sRGB unless the options keep the color space of the source.
+    /// The color space of the pixels. Pixels are converted to sRGB unless the options keep the color space of the source.
     public var colorSpace: ColorSpace {
         get { properties.colorSpace }
         set { self = with { $0.colorSpace = newValue } }
     }
-    /// The bits of a color component in the source, such as 10 for many AVIF files.
+    /// The number of bits per color component in the source, such as 10 for many AVIF files.
     public var bitsPerComponent: Int {
         get { properties.bitsPerComponent }
         set { self = with { $0.bitsPerComponent = newValue } }
@@ -169,13 +170,13 @@ public struct Image: Sendable {
         get { properties.decodeOptions }
         set { self = with { $0.decodeOptions = newValue } }
     }
-    /// True if the image was drawn from a vector source, SVG or PDF, and not transformed since. Its pixels are sharp at the size that it
-    /// was decoded at.
+    /// True if the image was drawn from a vector source, SVG or PDF, and hasn't been transformed since. Its pixels are sharp at the decoded
+    /// size.
     public var isVector: Bool {
         get { properties.isVector }
         set { self = with { $0.isVector = newValue } }
     }
-    /// True if the source is truncated, or if more of it is expected.
+    /// True if the source is truncated, or if more of it is still to arrive.
     public var isPartial: Bool {
         get { properties.isPartial || animation?.isPartial == true }
         set { self = with { $0.isPartial = newValue } }
@@ -185,7 +186,7 @@ public struct Image: Sendable {
     /// True if a transformer made the image.
     public var isTransformed: Bool { properties.isTransformed }
     /// True if the image is smaller than its source, because its ``decodeOptions`` ask for a thumbnail. A transformer's result is a
-    /// thumbnail only if it was made of one: a part of the full image isn't.
+    /// thumbnail only if it was made from a thumbnail: a crop of the full image isn't.
     public var isThumbnail: Bool {
         guard let source = sourceSize, size.isSmaller(than: source) else { return false }
         // The limit of an animation's bytes holds for all of its frames.
@@ -193,11 +194,11 @@ public struct Image: Sendable {
         return decodeOptions.outputSize(for: source, bytesPerPixel: pixels.format.bytesPerPixel).isSmaller(than: source)
     }
 
-    /// The duration of a pass through the frames; zero for a still image.
+    /// The duration of one pass through the frames; zero for a still image.
     public var duration: Duration { storage.animation?.duration ?? .zero }
 
-    /// The memory of the image, in bytes: the pixels, the metadata and the color profile, and of an animation the bytes, or the frames that
-    /// it was made of. Frames that players keep are not part of it.
+    /// The memory of the image, in bytes: the pixels, the metadata and the color profile, and for an animation the encoded bytes or the
+    /// frames that it was made of. Frames that players keep aren't included.
     public var memoryCost: Int { storage.memoryCost }
 
     /// Returns true if both are the same image, not merely equal images.

@@ -6,10 +6,9 @@ extension ImageFormat {
 
     /// Recognizes a format by its signature; `nil` if the signature is unknown.
     ///
-    /// A letter or two are never enough: an HTML page is not SVG, and a text that starts with `BM` is not a BMP. Where a format allows
-    /// more in front of its contents than is examined, such as a long comment or compression in SVG, the bytes are taken for that format,
-    /// and its reader decides. Sources: the specifications of the formats, and the WHATWG's "MIME Sniffing Standard", section
-    /// 6.1.
+    /// One or two letters are never enough: an HTML page isn't SVG, and a text that starts with `BM` isn't a BMP. If a format allows more
+    /// before its contents than is examined, such as a long comment or compression in SVG, the bytes are taken for that format, and its
+    /// coder decides. Sources: the specifications of the formats, and the WHATWG's "MIME Sniffing Standard", section 6.1.
     /// - Parameter data: the start of a file.
     /// - Complexity: O(1); examines at most the first 4,096 bytes.
     public init?(sniffing data: Data) {

@@ -1,4 +1,4 @@
-/// A format of image files. Programs can add formats that Tintype does not know, with any name.
+/// A format of image files. Programs can add formats under any name.
 public struct ImageFormat: RawRepresentable, Hashable, Sendable, Codable, CustomStringConvertible {
     /// A short lower-case name, such as `jpeg`.
     public let rawValue: String
@@ -26,9 +26,9 @@ extension ImageFormat {
     public static let tiff = Self(rawValue: "tiff")
     /// AVIF, with images and sequences in AV1.
     public static let avif = Self(rawValue: "avif")
-    /// HEIF whose brands say that its images are in HEVC. Many files that are named `.heif` are such.
+    /// HEIF whose brands state that its images are coded in HEVC, such as many `.heif` files.
     public static let heic = Self(rawValue: "heic")
-    /// HEIF with images in another coding than ``heic`` and ``avif``, or whose brands don't name the coding.
+    /// HEIF with another coding than ``heic`` and ``avif``, or whose brands don't state the coding.
     public static let heif = Self(rawValue: "heif")
     /// JPEG XL (ISO/IEC 18181).
     public static let jxl = Self(rawValue: "jxl")
@@ -39,7 +39,7 @@ extension ImageFormat {
     /// A camera file, such as DNG, CR2, or NEF.
     public static let raw = Self(rawValue: "raw")
 
-    /// The formats that ``init(sniffing:)`` recognizes, and RAW, which needs a hint to tell it from TIFF.
+    /// The formats that ``init(sniffing:)`` recognizes, and RAW, which needs a hint to distinguish it from TIFF.
     public static let known: [ImageFormat] = [
         .jpeg, .png, .gif, .webp, .bmp, .ico, .tiff, .avif, .heic, .heif, .jxl, .svg, .pdf, .raw,
     ]
@@ -100,7 +100,7 @@ extension ImageFormat {
         return Dictionary(pairs, uniquingKeysWith: { first, _ in first })
     }
 
-    /// Adds the media types and file name extensions of a format of the program's own, for the whole process.
+    /// Adds the media types and file name extensions of a custom format, for the whole process.
     ///
     /// A type or an extension that Tintype knows keeps its meaning. Registering a format again replaces the earlier registration; the
     /// formats in ``known`` can't be changed.
@@ -118,8 +118,7 @@ extension ImageFormat {
         registered.withLock { $0[format] = facts }
     }
 
-    /// The media type of the format in HTTP (RFC 9110, section 8.3), or `nil` for a format that neither Tintype knows nor the program has
-    /// registered.
+    /// The media type of the format in HTTP (RFC 9110, section 8.3), or `nil` for a format that is neither known nor registered.
     public var mimeType: String? { facts?.mimeTypes.first }
 
     /// The usual file name extension, without the dot.

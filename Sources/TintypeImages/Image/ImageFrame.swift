@@ -1,4 +1,4 @@
-/// A picture of an animation, with its duration.
+/// A frame of an animation, with its duration.
 public struct ImageFrame: Sendable, Equatable {
     /// The pixels of the whole picture.
     public let pixels: PixelBuffer

@@ -4,7 +4,7 @@ public struct ImageInfo: Sendable, Hashable, Codable {
     public var format: ImageFormat
     /// The size of the pixels as they are stored, before ``orientation`` is applied.
     public var size: PixelSize
-    /// The turn and the mirroring that make the stored pixels upright.
+    /// The rotation and the mirroring that make the stored pixels upright.
     public var orientation: Orientation
     /// The number of frames: 1 for a still image.
     public var frameCount: Int
@@ -15,9 +15,9 @@ public struct ImageInfo: Sendable, Hashable, Codable {
     public var loopCount: Int?
     /// The actual duration of each frame of an animation. Empty for a still image.
     public var frameDurations: [Duration]
-    /// False if the header proves that every pixel is opaque. If it does not, only the decoded image can tell.
+    /// False if the header proves that every pixel is opaque. If true, only decoding can determine it.
     public var hasAlpha: Bool
-    /// The bits of a component of a pixel; 8 for images with a palette, whose colors have 8 bits.
+    /// The number of bits per component; 8 for images with a palette, because its colors have 8 bits.
     public var bitsPerComponent: Int
     /// True for colors in PQ or HLG (ITU-R BT.2100).
     public var isHighDynamicRange: Bool
@@ -28,7 +28,7 @@ public struct ImageInfo: Sendable, Hashable, Codable {
     /// The metadata. If the data ends before the file does, some of it may be missing: WebP, HEIF, AVIF, JPEG XL, and PNG may have it at
     /// the end.
     public var metadata = ImageMetadata()
-    /// False if the data ends before the last frame, so that there may be more frames than were counted.
+    /// False if the data ends before the last frame, so that there may be more frames than counted.
     public var isComplete: Bool
 
     /// Creates a description. Each parameter sets the property of the same name.
@@ -64,11 +64,11 @@ public struct ImageInfo: Sendable, Hashable, Codable {
         }
     }
 
-    /// True if the file has a gain map (ISO 21496-1): a smaller image that tells by how much each pixel becomes brighter on a display
-    /// with high dynamic range. ``DecodeOptions/decodeToHDR`` applies it.
+    /// True if the file has a gain map (ISO 21496-1): a smaller image that states how much brighter each pixel becomes on a display with
+    /// high dynamic range. ``DecodeOptions/decodeToHDR`` applies it.
     public var hasGainMap: Bool { gainMap != nil }
     /// The upright size, after ``orientation`` is applied.
     public var displaySize: PixelSize { orientation.display(size) }
-    /// True if there are several frames.
+    /// True if there is more than one frame.
     public var isAnimated: Bool { frameCount > 1 }
 }

@@ -1,9 +1,9 @@
 public import FoundationEssentials
 
-/// The metadata of a file, unchanged: blocks of bytes that other programs understand, too. `fields` has their contents, such as the
-/// capture date.
+/// The unchanged metadata blocks of a file, in formats that other programs read, too. `fields` has their contents, such as the capture
+/// date.
 ///
-/// Readers leave out a block of more than 4 MB.
+/// Coders skip blocks of more than 4 MB.
 public struct ImageMetadata: Sendable, Hashable, Codable {
     /// The Exif block, beginning with its TIFF header.
     public var exif: Data?

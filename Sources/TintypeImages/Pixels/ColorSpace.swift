@@ -2,7 +2,7 @@ public import FoundationEssentials
 
 /// The meaning of the components of a pixel.
 public struct ColorSpace: Hashable, Sendable, Codable {
-    /// A name for people: `sRGB`, or the name in the profile.
+    /// A human-readable name: `sRGB`, or the name in the profile.
     public let name: String
     /// The ICC profile (ICC.1), or `nil` for sRGB.
     public let profile: Data?

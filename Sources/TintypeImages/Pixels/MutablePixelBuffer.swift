@@ -4,14 +4,14 @@ public struct MutablePixelBuffer: ~Copyable {
     public let size: PixelSize
     /// The components of a pixel.
     public let format: PixelFormat
-    /// The distance between the beginnings of two rows, in bytes.
+    /// The distance between the starts of two rows, in bytes.
     public let bytesPerRow: Int
     private let memory: PixelMemory
 
     /// Allocates pixels from a pool, transparent black by default.
     ///
-    /// The memory that a pool reuses has the pixels of an earlier image. Code that calls a C library to fill the buffer can't prove
-    /// that the library writes every pixel of a damaged file, and leaves the buffer cleared.
+    /// A pool reuses memory that may contain the pixels of an earlier image. Leave the buffer cleared if a C library fills it, because the
+    /// library may not write every pixel of a damaged file.
     /// - Parameters:
     ///   - size: the size in pixels.
     ///   - format: the format of the pixels.
@@ -23,7 +23,7 @@ public struct MutablePixelBuffer: ~Copyable {
         size: PixelSize, format: PixelFormat = .rgba8, cleared: Bool = true, pool: PixelBufferPool = .shared
     ) throws(ImageError) {
         guard let layout = PixelLayout(size: size, format: format) else {
-            throw ImageError(.limitExceeded, stage: .decode, reason: "a buffer can't have \(size) pixels")
+            throw ImageError(.limitExceeded, stage: .decode, reason: "a pixel buffer can't have the size \(size)")
         }
         let bytes = layout.byteCount
         guard let memory = pool.take(bytes, cleared: cleared) else {
@@ -76,7 +76,7 @@ public struct MutablePixelBuffer: ~Copyable {
         try body(UnsafeRawBufferPointer(start: memory.base, count: byteCount).bytes)
     }
 
-    /// Ends the writing and returns the immutable buffer.
+    /// Ends writing and returns the immutable buffer.
     public consuming func freeze() -> PixelBuffer {
         PixelBuffer(memory: memory, size: size, format: format, bytesPerRow: bytesPerRow)
     }

@@ -1,7 +1,7 @@
 extension PixelBuffer {
     /// Returns the pixels turned upright; the buffer itself if they already are.
     ///
-    /// The pixels of an ``Image`` are upright. This is for pixels from elsewhere, such as a camera's or another library's.
+    /// The pixels of an ``Image`` are always upright. This is for pixels from other sources, such as a camera or another library.
     /// - Parameters:
     ///   - orientation: the orientation of the stored pixels.
     ///   - pool: the memory for the pixels.

@@ -1,13 +1,13 @@
 /// Immutable pixels: a size, a format, and rows that start at multiples of 64 bytes.
 ///
-/// To create a buffer, fill a ``MutablePixelBuffer`` and freeze it. Its memory returns to the pool when the last image that
-/// uses it is gone.
+/// To create a buffer, fill a ``MutablePixelBuffer`` and freeze it. Its memory returns to the pool when the last image that uses it is
+/// released.
 public final class PixelBuffer: Sendable {
     /// The size, in pixels.
     public let size: PixelSize
     /// The components of a pixel.
     public let format: PixelFormat
-    /// The distance between the beginnings of two rows, in bytes: a multiple of 64, at least the length of a row.
+    /// The distance between the starts of two rows, in bytes: a multiple of 64, at least the length of a row.
     public let bytesPerRow: Int
     private let memory: PixelMemory
 

@@ -1,8 +1,8 @@
 /// A pool that reuses the memory of released pixel buffers.
 ///
-/// Fresh memory is expensive: the kernel clears each page when it is first used, which can take as long as decoding a JPEG. The
-/// pool allocates blocks in size classes (eight for each power of two, so at most an eighth is unused) and keeps free blocks up to a limit.
-/// A full pool keeps a block in place of blocks of other classes, first of the class that was released longest ago.
+/// New memory is expensive: the kernel clears each page when it is first used, which can take as long as decoding a JPEG. The pool
+/// allocates blocks in size classes (eight per power of two, so at most an eighth is unused) and keeps free blocks up to a limit. A full
+/// pool keeps a new block by freeing blocks of other classes, starting with the class that was released longest ago.
 ///
 /// - Complexity: allocating and releasing a block are O(1), amortized.
 public final class PixelBufferPool: Sendable {
@@ -78,7 +78,7 @@ public final class PixelBufferPool: Sendable {
     }
 
     /// Creates a pool.
-    /// - Parameter limit: the most memory of free blocks that the pool keeps.
+    /// - Parameter limit: the largest amount of free memory that the pool keeps.
     public init(limit: ByteCount) { self.limit = limit }
 
     deinit { drain() }

@@ -8,8 +8,8 @@ public enum PixelFormat: String, Sendable, Hashable, Codable, CaseIterable {
     /// Color is premultiplied too, and may be above alpha or below 0. See ``ColorSpace/extendedSRGB``.
     case rgbaFloat16
 
-    /// The bits of a component: 8 or 16.
+    /// The number of bits per component: 8 or 16.
     public var bitsPerComponent: Int { self == .rgba8 ? 8 : 16 }
-    /// The bytes of a pixel: 4 or 8.
+    /// The number of bytes per pixel: 4 or 8.
     public var bytesPerPixel: Int { self == .rgba8 ? 4 : 8 }
 }

@@ -14,7 +14,7 @@ public struct PixelSize: Hashable, Sendable, Codable, CustomStringConvertible {
     /// An empty size.
     public static let zero = PixelSize(width: 0, height: 0)
 
-    /// True if a side is zero or negative, which is not possible for an image.
+    /// True if a side is zero or negative. No image has such a size.
     public var isEmpty: Bool { width <= 0 || height <= 0 }
 
     /// The number of pixels, `width × height`, or `Int.max` if the product is too large.
@@ -41,7 +41,7 @@ extension PixelSize {
     /// - Parameters:
     ///   - box: the box.
     ///   - preservingAspectRatio: true to preserve the proportions; false to stretch the size to the box.
-    ///   - upscaling: true if a size smaller than the box may grow; if false, no side grows.
+    ///   - upscaling: true to allow a size smaller than the box to grow; false to never enlarge a side.
     /// - Returns: the scaled size.
     public func scaled(into box: PixelSize, preservingAspectRatio: Bool = true, upscaling: Bool = false) -> PixelSize {
         guard !isEmpty, !box.isEmpty else { return self }

@@ -2,7 +2,7 @@ internal import Glibc
 
 /// A BlurHash: a string of 6 to 166 characters that describes a blurred version of an image (Wolt, "BlurHash algorithm").
 ///
-/// Store the string with the URL of an image, and show its picture until the image is there.
+/// Store the string with the URL of an image, and show its picture until the image has loaded.
 public struct BlurHash: Sendable, Hashable {
     /// The hash, in the base-83 characters of BlurHash.
     public let string: String
@@ -106,7 +106,7 @@ public struct BlurHash: Sendable, Hashable {
     ///
     /// 32 pixels are enough for the longer side: the picture has few details, and can be enlarged smoothly.
     /// - Parameters:
-    ///   - size: the size in pixels. A hash doesn't have the proportions of its image.
+    ///   - size: the size in pixels. A hash doesn't store the proportions of its image.
     ///   - punch: the contrast; 1 for the image's own.
     /// - Throws: ``ImageError/Code/transformFailed`` for a contrast that is negative or not finite,
     ///   ``ImageError/Code/limitExceeded`` for an empty size or a size above 4,096 pixels, ``ImageError/Code/outOfMemory``, and
@@ -117,7 +117,7 @@ public struct BlurHash: Sendable, Hashable {
         guard max(size.width, size.height) <= 4_096 else {
             throw ImageError(
                 .limitExceeded, stage: .decode,
-                reason: "a BlurHash can't be drawn at \(size) pixels; a side has at most 4096"
+                reason: "a BlurHash can't be drawn at \(size) pixels; the limit is 4096 per side"
             )
         }
         let target = try context.buffer(size, format: .rgba8)

@@ -7,7 +7,7 @@ extension Image {
     /// it with `blur(radius:inLinearLight:)`.
     /// - Parameters:
     ///   - side: the longer side in pixels, from 1 to 256.
-    ///   - format: the format; WebP is the smallest of those that all builds can write.
+    ///   - format: the format. WebP makes the smallest files among the formats that all builds can write.
     ///   - quality: the quality, from 0 to 1.
     ///   - coder: the coder that writes the format.
     /// - Throws: ``ImageError/Code/encodeFailed`` for another side, ``ImageError/Code/formatNotEncodable``, and the errors of

@@ -4,7 +4,7 @@ internal import Glibc
 /// A ThumbHash: 17 to 29 bytes that describe a blurred version of an image, with its proportions and its alpha (Wallace,
 /// "ThumbHash").
 ///
-/// Store it with the URL of an image, and show its picture until the image is there.
+/// Store it with the URL of an image, and show its picture until the image has loaded.
 ///
 /// ```swift
 /// let hash = try ThumbHash(image)  // when a picture is uploaded

@@ -90,7 +90,7 @@ package struct RowResampler: ~Copyable {
         else {
             throw ImageError(
                 .limitExceeded, stage: .decode,
-                reason: "\(source) pixels can't be resampled to \(target): sides are 1 to \(longest)")
+                reason: "\(source) pixels can't be resampled to \(target): each side must have 1 to \(longest) pixels")
         }
     }
 

@@ -30,7 +30,7 @@ public struct ByteCount: Hashable, Comparable, Sendable, Codable, ExpressibleByI
     /// - Parameter count: the number of gigabytes.
     public static func gigabytes(_ count: Int) -> ByteCount { scaled(count, 1_000_000_000) }
 
-    /// A limit that is never reached, because no machine has so much memory.
+    /// A limit that is never reached, because no machine has that much memory.
     public static let unlimited = ByteCount(.max)
 
     /// Compares the numbers of bytes.

@@ -1,4 +1,4 @@
-/// The header fields of an HTTP message, by name. The case of names does not matter.
+/// The header fields of an HTTP message, by name. The case of names doesn't matter.
 ///
 /// Repeated fields are a single field whose values are joined with commas (RFC 9110, section 5.3).
 public struct HTTPFields: Sendable, Hashable, ExpressibleByDictionaryLiteral {

@@ -1,15 +1,14 @@
-/// The urgency of a load. Wherever work waits, for a connection or for a thread that decodes or transforms, more urgent work
-/// starts first.
+/// The urgency of a load. Whenever work waits for a connection or for a thread, more urgent work starts first.
 public enum ImagePriority: Int, Sendable, Hashable, Comparable, CaseIterable {
-    /// After everything else, such as for a guess about what the user needs next.
+    /// After everything else, for example to load images speculatively.
     case veryLow
-    /// Below usual loads, such as for prefetching.
+    /// Below normal loads, for example for prefetching.
     case low
     /// The default.
     case normal
-    /// Before usual loads, such as for an image on the screen.
+    /// Before normal loads, for example for an image on the screen.
     case high
-    /// Before everything else, such as for the image that the user looks at.
+    /// Before everything else, for example for the image that the user is looking at.
     case veryHigh
 
     /// Compares the urgency.

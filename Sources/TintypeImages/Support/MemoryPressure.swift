@@ -1,10 +1,9 @@
 internal import Glibc
 
-/// A source of notifications when the system, or the program's control group, runs out of memory.
+/// A source of notifications when the system, or the program's control group, runs low on memory.
 ///
-/// It uses the signals of Linux: the triggers of `/proc/pressure/memory` (pressure stall information), and the event counters
-/// of the program's control group (version 2). If neither exists, a cache that observes logs this once, and only ``report(_:)``
-/// sends notifications.
+/// It uses the signals of Linux: the triggers of `/proc/pressure/memory` (pressure stall information), and the event counters of the
+/// program's control group (version 2). If neither exists, an observing cache logs this once, and only ``report(_:)`` sends notifications.
 ///
 /// ```swift
 /// cache.observe(.system)                       // Trims itself.

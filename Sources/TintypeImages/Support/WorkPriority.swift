@@ -1,6 +1,6 @@
 /// The priority of work that is queued or in progress, which can change at any time.
 ///
-/// A queue observes the priority and moves its work when it changes.
+/// A queue observes the priority, and reorders its work when it changes.
 public final class WorkPriority: Sendable {
     private struct Observer {
         var token: Int
@@ -35,8 +35,8 @@ public final class WorkPriority: Sendable {
 
     /// The current priority.
     ///
-    /// Observers are notified of a change before the setter returns, unless another thread is already notifying them; then that
-    /// thread reports this change too. The last value that an observer receives is the current value.
+    /// Observers are notified of a change before the setter returns, unless another thread is already notifying them. In that case, that
+    /// thread also reports this change. The last value that an observer receives is the current value.
     public var value: ImagePriority {
         get { state.withLock { $0.value } }
         set { reserveChange(to: newValue)?() }

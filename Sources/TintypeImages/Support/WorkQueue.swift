@@ -1,12 +1,12 @@
 internal import CLinux
 internal import Glibc
 
-/// A pool of a limited number of threads for work that computes or blocks, most urgent first.
+/// A pool with a limited number of threads for work that computes or blocks, most urgent first.
 ///
-/// Decoding and file access must not occupy Swift's cooperative threads, since there are only as many as cores: a slow disk
-/// would stop every task of the program. A queue starts its threads when there is work for them, up to a number that is given.
+/// Decoding and file access must not occupy Swift's cooperative threads: there are only as many as cores, so a slow disk would stop every
+/// task of the program. A queue starts its threads when there is work for them, up to a given number.
 ///
-/// - Complexity: adding, canceling and moving work to another priority are O(log *n*) in the waiting work.
+/// - Complexity: adding and canceling work and changing its priority are O(log *n*) in the waiting work.
 public final class WorkQueue: Sendable {
     /// The queue for decoding and transforming, with a thread for each core.
     public static let processing = WorkQueue(
@@ -27,8 +27,8 @@ public final class WorkQueue: Sendable {
     /// - Parameters:
     ///   - label: The name of the queue.
     ///   - width: The largest number of threads, at least 1.
-    ///   - newestFirst: True if, of work with the same priority, the newest is first, as suits a list that scrolls quickly. Older work then
-    ///     waits as long as new work comes.
+    ///   - newestFirst: True to start the newest work of each priority first, as for a list that scrolls quickly. Older work then waits as
+    ///     long as new work arrives.
     public init(label: String, width: Int, newestFirst: Bool = false) {
         self.label = label
         self.width = max(1, width)
@@ -46,8 +46,8 @@ public final class WorkQueue: Sendable {
 
     /// Runs `work` on a thread of the queue and returns its result.
     ///
-    /// If the calling task is canceled while the work is waiting, it never runs. Running work can check the closure that it
-    /// receives, and should end soon after a cancellation.
+    /// If the calling task is canceled while the work is waiting, the work never runs. Running work can check the closure that it receives,
+    /// and should end soon after a cancellation.
     /// - Parameters:
     ///   - priority: the priority of the work, which can change while it waits; `nil` for a normal priority that never changes.
     ///   - work: the work. It receives a closure that returns true after a cancellation.

@@ -1,5 +1,5 @@
 extension Image {
-    /// Returns the result of a transformer for this image. The later frames of an animation are transformed when they are due.
+    /// Returns this image transformed by a transformer. The later frames of an animation are transformed when they are due.
     ///
     /// Runs on the calling thread. An empty sequence of transformers returns the image unchanged.
     ///

@@ -1,4 +1,4 @@
-/// Creates a new image from an image, for example by resizing, cropping or tinting it.
+/// A type that creates a new image from an image, for example by resizing, cropping or tinting it.
 ///
 /// ```swift
 /// struct Halved: ImageTransformer {
@@ -10,19 +10,19 @@
 /// }
 /// ```
 public protocol ImageTransformer: Sendable {
-    /// The part of the cache key for this work. Equal keys mean equal work, so the key has to contain every parameter. A load
-    /// with an empty key is rejected.
+    /// The part of the cache key for this transformation. Equal keys must mean equal results, so the key has to contain every parameter. A
+    /// load with an empty key is rejected.
     var key: String { get }
 
     /// True if the result keeps the metadata that the transformer doesn't set: format, Exif and XMP, source size and
     /// orientation, color space, decode options. The default is `true`.
     var preservesMetadata: Bool { get }
 
-    /// The size that suffices when a source is decoded for this transformer, such as twice the size of its result; `nil`, the
-    /// default, for its full size.
+    /// The size at which to decode a source for this transformer, such as twice the size of its result; `nil`, the default, for the full
+    /// size.
     ///
-    /// A load whose first transformer has such a size decodes a larger source so that both sides are at least as long, with
-    /// its proportions preserved. A side of 1 follows the other. The result of the transformer must look the same.
+    /// If a load's first transformer has such a size, the load decodes a larger source at a reduced size: the proportions are preserved,
+    /// and both sides are at least as long as these. A side of 1 follows the other side. The result of the transformer must look the same.
     var suggestedDecodeSize: PixelSize? { get }
 
     /// Returns the new image. Called on a thread of the processing queue.
@@ -30,8 +30,8 @@ public protocol ImageTransformer: Sendable {
     /// ``ProcessingContext/current`` has limits, memory, and a check for cancellation.
     /// - Parameter image: the decoded image.
     /// - Returns: the transformed image.
-    /// - Throws: any error; a load then fails with ``ImageError/Code/transformFailed``. Only an ``ImageError`` passes as it is, with its own
-    ///   code and without the name of the transformer. ``ImageError/Code/cancelled`` is for a canceled task.
+    /// - Throws: any error; the load then fails with ``ImageError/Code/transformFailed``. Only an ``ImageError`` is passed on unchanged,
+    ///   with its own code and without the name of the transformer. Throw ``ImageError/Code/cancelled`` only in a canceled task.
     func transform(_ image: Image) throws -> Image
 }
 
@@ -52,19 +52,19 @@ public struct ImageTransformers: ImageTransformer {
     /// The transformers, without nested sequences.
     package let transformers: [any ImageTransformer]
 
-    /// Creates a pipeline.
-    /// - Parameter transformers: the transformers, in the order of their work.
+    /// Creates a sequence.
+    /// - Parameter transformers: the transformers, in the order of their application.
     public init(_ transformers: [any ImageTransformer]) {
         self.transformers = transformers.flatMap { ($0 as? ImageTransformers)?.transformers ?? [$0] }
     }
 
-    /// The keys of the transformers, escaped, with `|` between them.
+    /// The escaped keys of the transformers, separated by `|`.
     public var key: String { transformers.map { VariantText.escaped($0.key) }.joined(separator: "|") }
 
     /// True if all of the transformers preserve metadata.
     public var preservesMetadata: Bool { transformers.allSatisfy(\.preservesMetadata) }
 
-    /// Taken from the first transformer.
+    /// The suggested size of the first transformer.
     public var suggestedDecodeSize: PixelSize? { transformers.first?.suggestedDecodeSize }
 
     public func transform(_ image: Image) throws -> Image {
@@ -95,7 +95,7 @@ package struct ClosureTransformer: ImageTransformer {
 extension ImageTransformer where Self == ImageTransformers {
     /// A transformer that calls a closure.
     /// - Parameters:
-    ///   - key: the part of the cache key that names the work.
+    ///   - key: the part of the cache key that identifies the work.
     ///   - body: a closure that transforms an image.
     public static func closure(
         key: String, _ body: @escaping @Sendable (Image) throws -> Image
@@ -103,8 +103,8 @@ extension ImageTransformer where Self == ImageTransformers {
 }
 
 extension ImageTransformer {
-    /// Returns a transformer that makes the same pixels, of which nothing tells where they come from: the result has no format, Exif, XMP, size and
-    /// orientation of a source, and no decode options, though the transformer preserves them.
+    /// Returns a transformer that makes the same pixels, but removes the metadata that the transformer preserves: the result has no format,
+    /// no Exif and XMP, no source size and orientation, and no decode options.
     public func withoutMetadata() -> some ImageTransformer { TransformerWithoutMetadata(base: self) }
 
     /// Returns a sequence of this transformer and another one.

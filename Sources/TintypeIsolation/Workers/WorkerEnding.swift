@@ -32,10 +32,10 @@ extension WorkerConversation.Failure {
         let reason: String
         switch (self, ending) {
         case (.abandoned(let error), _): return error
-        case (.timeout, _): reason = "it does not answer within \(isolation.startLimit)"
+        case (.timeout, _): reason = "it didn't answer within \(isolation.startLimit)"
         case (.connection(.closed), .exit(TINTYPE_OTHER_VERSION)): reason = "it has another version of Tintype"
         case (.connection(.closed), .exit(let code)):
-            reason = "it ended with the code \(code), and may not link Tintype"
+            reason = "it exited with the code \(code); it may not link Tintype"
         default: reason = imageError(of: ending, isolation).reason
         }
         return ImageError(
@@ -65,17 +65,18 @@ extension WorkerConversation.Failure {
             let workingMemory = min(isolation.workingMemoryLimit, isolation.memoryLimit)
             return ImageError(
                 .outOfMemory, stage: .decode,
-                reason: "decoding took more memory than its size explains, and \(workingMemory) besides, or "
-                    + "\(isolation.memoryLimit) in all")
-        case .exit(let code): return crashed("the decoder's process ended by itself, with the code \(code)")
-        case .signal(SIGSYS): return crashed("the decoder's process called the system in a way that decoders may not")
+                reason:
+                    "decoding took more than \(workingMemory) beside the memory for an image of its size, or more than "
+                    + "\(isolation.memoryLimit) in total")
+        case .exit(let code): return crashed("the decoder's process exited with the code \(code)")
+        case .signal(SIGSYS): return crashed("the decoder's process made a system call that decoders aren't allowed")
         case .signal(SIGKILL):
             return ImageError(
                 .outOfMemory, stage: .decode,
                 reason: "the system killed the decoder's process, probably for lack of memory")
         case .signal(SIGXCPU):
             return ImageError(
-                .decodeTimedOut, stage: .decode, reason: "the decoder's process used up its processor time")
+                .decodeTimedOut, stage: .decode, reason: "decoding took more processor time than its limit")
         case .signal(let number):
             return crashed("the decoder's process crashed: \(String(cString: strsignal(number)))")
         }

@@ -51,13 +51,13 @@ extension CachePolicy {
     }
 }
 
-/// The connection of the computer to the network, as far as it matters to loads.
+/// The state of the network connection, as it affects loads.
 public enum NetworkStatus: Sendable, Hashable {
     /// There is a connection.
     case online
-    /// Data is scarce or expensive: cached images are not revalidated, and only images that aren't cached are loaded.
+    /// Data is limited or expensive: only images that aren't cached are loaded, and cached images aren't revalidated.
     case lowData
-    /// Without a connection no source is asked.
+    /// There is no connection: no source is asked.
     case offline
 
     /// The reason for using a stale image.
@@ -74,12 +74,12 @@ public enum NetworkStatus: Sendable, Hashable {
 public enum StaleReason: Sendable {
     /// The source failed when it was asked for a newer image.
     case failed(ImageError)
-    /// The image is being revalidated in the background; a later load gets the result.
+    /// The image is being revalidated in the background, for later loads.
     case revalidating
     /// The request allows stale images, with `max-stale`.
     case allowed
-    /// The program reports that data is scarce: ``NetworkStatus/lowData``.
+    /// The program reports that data is limited: ``NetworkStatus/lowData``.
     case lowData
-    /// The program reports a missing connection: ``NetworkStatus/offline``.
+    /// The program reports that there is no connection: ``NetworkStatus/offline``.
     case offline
 }

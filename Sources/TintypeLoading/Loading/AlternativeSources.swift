@@ -9,14 +9,14 @@ extension ImageLoading {
     /// }
     /// ```
     ///
-    /// The sources are tried in order until the image is found. The image keeps the URL of the request as its identity;
-    /// ``LoadedData/url`` tells the source. Header fields, method, and body are the same for all sources. A field that is only for the
-    /// host of the URL, such as `Authorization`, isn't sent to another host. The load throws the error of the URL of the request, whose
-    /// reason lists the errors of the first alternatives. They aren't tried for bytes that aren't an image. The closures are called on any
-    /// thread, several at once.
+    /// The sources are tried in order until the image is found. The image keeps the URL of the request as its identity; ``LoadedData/url``
+    /// is the source that was used. Header fields, method, and body are the same for all sources. A field that is only for the host of the
+    /// URL, such as `Authorization`, isn't sent to another host. If all sources fail, the load throws the error of the request's URL, whose
+    /// reason lists the errors of the first alternatives. Alternatives aren't tried if a source sends bytes that aren't an image. The
+    /// closures are called on any thread, several at once.
     /// - Parameters:
-    ///   - shouldContinue: Returns true if the next source is tried after an error. It isn't asked about cancellations, which end the
-    ///     load. By default, it always returns true.
+    ///   - shouldContinue: Returns true to try the next source after an error. It isn't called for cancellations, which end the load. By
+    ///     default, it always returns true.
     ///   - alternatives: Returns the URLs to try, in order, after the URL of the request has failed.
     public func withAlternatives(
         when shouldContinue: @escaping @Sendable (ImageError) -> Bool = { _ in true },

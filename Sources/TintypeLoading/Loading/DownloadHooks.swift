@@ -1,6 +1,6 @@
 public import FoundationEssentials
 
-/// The closures of a request that change its messages to the server, and the bytes that arrive.
+/// Closures that change a request's messages to and from the server, and the bytes that arrive.
 ///
 /// ```swift
 /// var request = ImageRequest(url)
@@ -10,17 +10,17 @@ public import FoundationEssentials
 ///     decrypt: { data, _ in try album.decrypt(data) })
 /// ```
 ///
-/// Each closure takes the place of the downloader's: `ImageDownloader` describes when they are called, and how their errors are reported.
-/// Other loaders may ignore them. None of them may load through the same downloader.
+/// Each closure replaces the downloader's. `ImageDownloader` describes when they are called, and how their errors are reported. Other
+/// loaders may ignore them. The closures must not load through the same downloader.
 public struct DownloadHooks: Sendable {
     /// The identity of the closures.
     ///
     /// Requests with different identifiers share no download, and their images have different cache keys, unless
-    /// ``ImageRequest/CacheOptions/key`` sets the key. Equal identifiers mean closures that do the same.
+    /// ``ImageRequest/CacheOptions/key`` sets the key. Use equal identifiers only for closures that do the same.
     public var identifier: String
     /// Changes the request before it is sent; `nil` for the downloader's closure.
     public var modifyRequest: (@Sendable (inout DownloadRequest) async throws -> Void)?
-    /// Changes the request that follows a redirect, whose head it is given, or throws an error to refuse the redirect; `nil` for the
+    /// Changes the request that follows a redirect, given the head of the redirect, or throws an error to refuse it; `nil` for the
     /// downloader's closure.
     public var modifyRedirect: (@Sendable (inout DownloadRequest, ResponseHead) async throws -> Void)?
     /// Changes the head of the response before it is checked; `nil` for the downloader's closure.

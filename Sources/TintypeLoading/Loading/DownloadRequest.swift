@@ -1,6 +1,6 @@
 public import FoundationEssentials
 
-/// A request that is about to be sent, and that a request modifier can change.
+/// A request that is about to be sent. A request modifier can change it.
 public struct DownloadRequest: Sendable, Hashable {
     /// The URL of the request. A modifier may change it; the image keeps the URL of the load as its identity.
     public var url: URL
@@ -10,8 +10,8 @@ public struct DownloadRequest: Sendable, Hashable {
     public var headers: HTTPFields
     /// The body; `nil` for none.
     public var body: Data?
-    /// The box that the image will fill, in pixels, if the load tells it (``LoadRequest/targetSize``). It isn't sent; a modifier can
-    /// make the URL or a header field of it that makes the server send a smaller image.
+    /// The box that the image will fill, in pixels, if the load has a ``LoadRequest/targetSize``. It isn't sent. A modifier can put it into
+    /// the URL or a header field, so that the server sends a smaller image.
     public var targetSize: PixelSize?
 
     /// Creates a request.
@@ -26,6 +26,6 @@ public struct DownloadRequest: Sendable, Hashable {
 }
 
 extension DownloadRequest: CustomStringConvertible {
-    /// The method and the URL, without user info, values of its query, and header fields, which may be secrets.
+    /// The method and the URL, without user info, query values, and header fields, which may be secrets.
     public var description: String { "\(method) \(url.shortDescription)" }
 }

@@ -3,9 +3,9 @@ internal import Glibc
 
 /// Loads the images of `file:` URLs.
 ///
-/// Only regular files are read. A directory, a pipe or a device is rejected, so that a URL from an untrusted source cannot
-/// block a program. A file's ``LoadedData/validators`` identify its contents by time and size. So an unchanged file is answered
-/// with ``LoadedData/notModified(url:validators:statusCode:)``.
+/// Only regular files are read. A directory, a pipe or a device is rejected, so that a URL from an untrusted source cannot block a program.
+/// The ``LoadedData/validators`` of a file identify its contents by modification time and size, so that an unchanged file is answered with
+/// ``LoadedData/notModified(url:validators:statusCode:)``.
 public struct FileLoader: ImageLoading {
     private let maximumBytes: ByteCount
 
@@ -20,7 +20,7 @@ public struct FileLoader: ImageLoading {
 
     public func isLocal(_ url: URL) -> Bool { true }
 
-    /// The time and the size of the file.
+    /// Returns the modification time and the size of the file as validators.
     /// - Parameter url: the URL of the file.
     public func currentValidators(of url: URL) async -> CacheValidators? {
         guard let path = try? Self.path(of: url) else { return nil }
@@ -33,7 +33,7 @@ public struct FileLoader: ImageLoading {
     /// Reads the file.
     /// - Parameter request: the URL, with the parameters of the call.
     /// - Throws: ``ImageError/Code/fileUnreadable``, ``ImageError/Code/bodyTooLarge``, ``ImageError/Code/emptyBody``, or
-    ///   ``ImageError/Code/incompleteBody`` if the file shrinks meanwhile.
+    ///   ``ImageError/Code/incompleteBody`` if the file shrinks while it is read.
     public func load(_ request: LoadRequest) async throws(ImageError) -> LoadedData {
         do throws(ImageError) {
             let path = try Self.path(of: request.url)
@@ -94,7 +94,7 @@ public struct FileLoader: ImageLoading {
         guard size <= limit else {
             throw ImageError(
                 .bodyTooLarge, stage: .load,
-                reason: "the file has \(ByteCount(size)), over the limit of \(ByteCount(limit))"
+                reason: "the file is \(ByteCount(size)), over the limit of \(ByteCount(limit))"
             )
         }
         let validators = CacheValidators(status)

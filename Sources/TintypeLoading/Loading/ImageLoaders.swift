@@ -1,6 +1,6 @@
 public import FoundationEssentials
 
-/// Several loaders behind a single loader: of those that accept a URL, the loader that was added last loads it.
+/// A loader that combines several loaders. Each URL is loaded by the most recently added loader that accepts it.
 ///
 /// ```swift
 /// let manager = ImageManager(cache: cache, loader: ImageLoaders([DataURLLoader()]))  // no `file:` URLs
@@ -14,7 +14,7 @@ public struct ImageLoaders: ImageLoading {
     /// - Parameter loaders: The loaders; the last is asked first.
     public init(_ loaders: [any ImageLoading] = []) { self.loaders = loaders }
 
-    /// Adds a loader that is asked before the present ones.
+    /// Adds a loader, which is asked before the existing loaders.
     /// - Parameter loader: the loader.
     public mutating func add(_ loader: any ImageLoading) { loaders.append(loader) }
 
@@ -48,7 +48,7 @@ public struct ImageLoaders: ImageLoading {
         return try await loader.load(request)
     }
 
-    /// The answer of the loader that loads the URL.
+    /// Returns the answer of the loader that loads the URL.
     /// - Parameters:
     ///   - error: the error.
     ///   - url: the URL.
@@ -56,7 +56,7 @@ public struct ImageLoaders: ImageLoading {
         loader(for: url)?.shouldRememberFailure(error, of: url) ?? error.isPermanent
     }
 
-    /// The fields of the loader that loads the URL.
+    /// True if one of the loaders adds header fields.
     public var addsRequestHeaders: Bool { loaders.contains { $0.addsRequestHeaders } }
 
     public func requestHeaders(_ headers: [String: String], for url: URL) -> [String: String] {

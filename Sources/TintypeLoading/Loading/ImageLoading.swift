@@ -18,30 +18,32 @@ public import FoundationEssentials
 /// }
 /// ```
 ///
-/// Everything else has a default. A loader whose bytes arrive in chunks adopts ``ImageStreaming`` instead. Loads may call it all at once: it
-/// limits its transfers itself, and each waits for memory in its turn (``LoadRequest/waitForRoom()``).
+/// Everything else has a default. A loader whose bytes arrive in chunks adopts ``ImageStreaming`` instead. Any number of loads may call a
+/// loader at once: it limits its concurrent transfers itself, and each transfer waits for memory (``LoadRequest/waitForRoom()``) before it
+/// starts.
 public protocol ImageLoading: Sendable {
-    /// Returns true if the loader accepts the URL. By default, it accepts those whose scheme is one of the ``schemes``.
+    /// Returns true if the loader accepts the URL. By default, it accepts the URLs whose scheme is in ``schemes``.
     /// - Parameter url: the URL.
     func canLoad(_ url: URL) -> Bool
 
-    /// The schemes that the loader accepts, in lowercase, which error messages name too; empty, the default, if there is no such list.
+    /// The schemes that the loader accepts, in lowercase. Error messages list them, too. The default is empty.
     var schemes: [String] { get }
 
     /// Loads all bytes.
     ///
-    /// It may be called on the thread that asks for the image, such as the main thread, until it first waits: do long work elsewhere, such as
-    /// on a ``WorkQueue``.
+    /// Until its first suspension, it may run on the thread that requests the image, such as the main thread: do long work elsewhere, such
+    /// as on a ``WorkQueue``.
     ///
     /// Responds to the cancellation of the calling task, and ends soon after it. Reports bytes as they arrive through
     /// ``LoadRequest/receive``, but never after it has returned.
     ///
-    /// It may ask its manager for other images. For the image that it loads, it gets ``ImageError/Code/invalidRequest``, also in tasks that it
-    /// doesn't wait for. A cycle through another manager isn't found, and never ends.
+    /// A loader may request other images from its manager. A request for the image that it is loading fails with
+    /// ``ImageError/Code/invalidRequest``, even in tasks that it doesn't wait for. A cycle through another manager isn't detected, and
+    /// never ends.
     ///
-    /// It throws ``ImageError/Code/cancelled`` only in a canceled task. Another cancellation, such as of a session of the loader's own, would
-    /// be taken for the caller's: no other source is tried, and a display keeps its placeholder. It is a
-    /// ``ImageError/Code/connectionFailed``, for example.
+    /// Throw ``ImageError/Code/cancelled`` only in a canceled task. It would be taken for a cancellation by the caller: no other source is
+    /// tried, and a display keeps its placeholder. If something else is canceled, such as the loader's session, throw another error, such
+    /// as ``ImageError/Code/connectionFailed``.
     /// - Parameter request: the URL, and the conditions of the load.
     /// - Returns: the bytes with their description.
     /// - Throws: ``ImageError`` of the stage ``ImageError/Stage/load``, with the URL and the reason.
@@ -52,40 +54,40 @@ public protocol ImageLoading: Sendable {
     /// - Parameter url: the URL.
     func isLocal(_ url: URL) -> Bool
 
-    /// Returns the validators of the present contents of a local URL, as ``LoadedData/validators`` would after a load; `nil`, the
-    /// default, if only a load can tell.
+    /// Returns the validators of the present contents of a local URL, as ``LoadedData/validators`` would after a load; `nil`, the default,
+    /// if only a load can determine them.
     ///
-    /// Thumbnails and transformed images of such a URL are stored on disk if the request wants that
-    /// (``ImageRequest/CacheOptions/storesVariant``), and used as long as the contents are the same.
+    /// Thumbnails and transformed images of such a URL are stored on disk if the request has ``ImageRequest/CacheOptions/storesVariant``,
+    /// and used while the validators stay the same.
     /// - Parameter url: the URL.
     func currentValidators(of url: URL) async -> CacheValidators?
 
-    /// Returns true if a URL that failed with an error should not be loaded again for a while. Called for every failure of a
-    /// URL that the loader accepts, in any stage.
+    /// Returns true if a URL that failed with an error should not be loaded again for some time. Called for every failure of a URL that the
+    /// loader accepts, in any stage.
     /// - Parameters:
     ///   - error: the error of the load.
     ///   - url: the URL that failed.
     func shouldRememberFailure(_ error: ImageError, of url: URL) -> Bool
 
-    /// Returns the header fields of a request together with those that the loader adds to it, as far as it knows them now.
+    /// Returns the header fields of a request, with the fields that the loader would add to it now.
     ///
-    /// A loader that has more than the fields of the request says so by ``addsRequestHeaders``. By these the caches tell responses apart
-    /// that were made for different users (``ImageManager/Configuration-swift.struct/credentialHeaders``) or that vary on a field. The
-    /// default is the fields of the request.
+    /// A loader that adds fields returns true from ``addsRequestHeaders``. The caches use the fields to distinguish responses for different
+    /// users (``ImageManager/Configuration-swift.struct/credentialHeaders``), and responses that vary on a field. By default, returns the
+    /// fields of the request.
     /// - Parameters:
     ///   - headers: the fields of the request, which the loader doesn't replace.
     ///   - url: the URL of the request.
     func requestHeaders(_ headers: [String: String], for url: URL) -> [String: String]
 
-    /// Returns the cookies that the loader adds to a request of a URL now, as the value of a `Cookie` field. The default is none.
+    /// Returns the cookies that the loader would add to a request for a URL now, as the value of a `Cookie` field. By default, returns
+    /// `nil`.
     ///
-    /// They tell responses apart that vary on cookies (`Vary: Cookie`). They don't count as credentials, since servers change them with any
-    /// response.
+    /// The caches use them to distinguish responses that vary on cookies (`Vary: Cookie`). They don't count as credentials, because any
+    /// response may change them.
     /// - Parameter url: the URL of the request.
     func cookies(for url: URL) -> String?
 
-    /// True if ``requestHeaders(_:for:)`` may return other fields than the request has now, even for a URL without `user:password@`. The
-    /// default is false.
+    /// True if ``requestHeaders(_:for:)`` may now add fields to a request, even for a URL without `user:password@`. The default is false.
     var addsRequestHeaders: Bool { get }
 }
 
@@ -102,8 +104,8 @@ extension ImageLoading {
 
     public func cookies(for url: URL) -> String? { nil }
 
-    /// True, for loaders without a rule of their own, if the failure would only repeat: a missing page, an invalid URL, data that isn't an
-    /// image or crashes its decoder.
+    /// The default for loaders without a rule of their own: returns true if the failure would repeat, such as a missing page, an invalid
+    /// URL, or data that isn't an image or crashes its decoder.
     /// - Parameters:
     ///   - error: the error.
     ///   - url: the URL.
@@ -150,12 +152,12 @@ public struct LoadRequest: Sendable {
     /// ``LoadedData/notModified(url:validators:statusCode:)``. A loader that follows redirects sends them only to the URL that they
     /// belong to (``CacheValidators/belong(to:of:)``).
     public var validators: CacheValidators?
-    /// The box that the image will fill, in pixels, if the request has ``ImageRequest/loadsTargetSize``. The loader may bring a smaller
+    /// The box that the image will fill, in pixels, if the request has ``ImageRequest/loadsTargetSize``. The loader may return a smaller
     /// image than the original, if it still fills the box.
     public var targetSize: PixelSize?
-    /// The closures of the request that change its messages: ``ImageRequest/downloadHooks``. Loaders without such messages ignore them.
+    /// The closures of the request that change its messages: ``ImageRequest/downloadHooks``. Loaders that send no messages ignore them.
     public var hooks: DownloadHooks?
-    /// Called in order as bytes arrive, never by two threads at once.
+    /// A closure that reports bytes as they arrive, in order. Never call it on two threads at once.
     public var receive: @Sendable (LoadProgress) -> Void {
         get { { [observer] progress in observer?(progress, nil) } }
         set { (observer, takesBuffers) = ({ progress, _ in newValue(progress) }, false) }
@@ -186,11 +188,11 @@ public struct LoadRequest: Sendable {
         (self.observer, takesBuffers) = (observer, true)
     }
 
-    /// Waits until the bodies that wait for their decode leave room for more in the ``DecodeBudget``. Returns at once in a request that no
-    /// manager made.
+    /// Waits until the ``DecodeBudget`` has room for more bodies: those that wait to be decoded count. Returns at once for a request that
+    /// no manager made.
     ///
-    /// ``ImageDownloader``, ``FileLoader``, and each ``ImageStreaming`` wait for it. Another loader limits its concurrent transfers, and calls
-    /// this when the turn of the transfer has come, before it starts.
+    /// ``ImageDownloader``, ``FileLoader``, and each ``ImageStreaming`` wait for it. Other loaders limit their concurrent transfers, and
+    /// call this when it is a transfer's turn, before it starts.
     /// - Throws: ``ImageError/Code/cancelled`` if the calling task is canceled.
     public func waitForRoom() async throws(ImageError) { try await budget?.waitForRoom(priority: priority) }
 
@@ -235,12 +237,12 @@ public struct LoadedData: Sendable {
     public var statusCode: Int?
     /// The media type that the source stated, such as `image/jpeg`.
     public var mimeType: String?
-    /// The values that let the source say later whether the bytes are still current.
+    /// The values that the source needs later to tell whether the bytes are still current.
     public var validators: CacheValidators?
     /// The protocol of the transfer, such as `HTTP/1.1`.
     public var networkProtocol: String?
     /// The header fields of the response. ``CachePolicy/http`` reads `Age`, `Cache-Control`, `Date`, `Expires`, and `Vary`. A loader that
-    /// follows redirects adds `max-age=0` to `Cache-Control` after one: the freshness is the target's alone.
+    /// followed a redirect adds `max-age=0` to `Cache-Control`, because the freshness belongs to the target only.
     public var headers: HTTPFields = [:]
     /// The measurements of the transfer, if any.
     public var transfer: TransferMetrics?
@@ -251,7 +253,7 @@ public struct LoadedData: Sendable {
     package var sentFields: [String: String] = [:]
     /// True if the image with the ``LoadRequest/validators`` is still current.
     public var isNotModified = false
-    /// The image itself, of a loader that has no bytes.
+    /// The image itself, if the loader has no bytes.
     public var image: Image?
 
     /// Creates an answer. Each parameter sets the property of the same name.
@@ -263,9 +265,9 @@ public struct LoadedData: Sendable {
         (self.mimeType, self.validators, self.networkProtocol) = (mimeType, validators, networkProtocol)
     }
 
-    /// Creates the answer of a loader that makes images, and has no bytes of them.
+    /// Creates the answer of a loader that produces images instead of bytes.
     ///
-    /// A request for a thumbnail gets the image resized. The disk stores the image as a coder encodes it.
+    /// For a request for a thumbnail, the image is resized. The disk stores the image as encoded by a coder.
     /// - Parameters:
     ///   - image: the image.
     ///   - url: the URL.
@@ -274,7 +276,7 @@ public struct LoadedData: Sendable {
         self.image = image
     }
 
-    /// Returns the answer that the cached image is still current.
+    /// Returns an answer that confirms that the cached image is still current.
     /// - Parameters:
     ///   - url: the final URL, after redirects.
     ///   - validators: the new validators, if the source sent any.

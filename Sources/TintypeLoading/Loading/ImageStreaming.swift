@@ -2,8 +2,8 @@ public import FoundationEssentials
 
 /// A loader whose bytes arrive in chunks.
 ///
-/// The chunks are collected in a growing buffer. Progressive decoders read it while it does, so that a load takes little more memory
-/// than its bytes.
+/// The chunks are collected in a growing buffer, which progressive decoders read as it grows, so that a load takes little more memory than
+/// its bytes.
 ///
 /// ```swift
 /// struct ArchiveLoader: ImageStreaming {
@@ -17,13 +17,13 @@ public import FoundationEssentials
 /// }
 /// ```
 public protocol ImageStreaming: ImageLoading {
-    /// Starts a load, when the bodies of others leave room (``LoadRequest/waitForRoom()``). A stream that waits for a turn of its own calls
-    /// that again before its first chunk.
+    /// Starts a load. It is called when there is room for another body (``LoadRequest/waitForRoom()``). A stream that waits in a queue of
+    /// its own calls that again before its first chunk.
     ///
     /// - Parameter request: The URL, and the conditions of the load.
     /// - Returns: the head of the answer, and the sequence of its chunks. The sequence ends soon after the calling task is canceled.
-    /// - Throws: any error, also while the chunks arrive. An error that isn't an ``ImageError`` becomes the ``ImageError/underlying``
-    ///   error of ``ImageError/Code/connectionFailed``. ``ImageError/Code/cancelled`` is only for a canceled task.
+    /// - Throws: any error, even while the chunks arrive. An error that isn't an ``ImageError`` becomes the ``ImageError/underlying`` error
+    ///   of ``ImageError/Code/connectionFailed``. ``ImageError/Code/cancelled`` is only for a canceled task.
     func stream(_ request: LoadRequest) async throws -> ImageStream
 
     /// The largest number of bytes that are accepted. The default is 200 MB.
@@ -46,7 +46,7 @@ public struct ImageStream: Sendable {
     ///   - mimeType: The media type; `nil` if it is unknown.
     ///   - validators: The validators for later requests.
     ///   - expectedBytes: The number of bytes; `nil` if it is unknown.
-    ///   - chunks: The bytes, such as an `AsyncStream`. A chunk is requested once the previous chunk has been taken.
+    ///   - chunks: The bytes, such as an `AsyncStream`. A chunk is requested only after the previous chunk has been processed.
     public init<Chunks: AsyncSequence & Sendable>(
         url: URL, mimeType: String? = nil, validators: CacheValidators? = nil, expectedBytes: Int? = nil, chunks: Chunks
     ) where Chunks.Element == Data {
@@ -55,7 +55,7 @@ public struct ImageStream: Sendable {
         forEach = { take in for try await chunk in chunks { try take(chunk) } }
     }
 
-    /// Creates the answer that the cached image with the ``LoadRequest/validators`` is still current.
+    /// Creates an answer that confirms that the cached image with the ``LoadRequest/validators`` is still current.
     /// - Parameters:
     ///   - url: the URL.
     ///   - validators: the new validators, if the source sent any.

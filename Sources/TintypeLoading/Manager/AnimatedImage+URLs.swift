@@ -1,10 +1,10 @@
 public import FoundationEssentials
 
 extension AnimatedImage {
-    /// Creates an animation of the images at several URLs, which a manager loads at the same time. All of them stay in memory.
+    /// Creates an animation of the images at several URLs, which a manager loads concurrently. All frames stay in memory.
     /// - Parameters:
     ///   - urls: the URLs, in the order of the frames. An animated image contributes its first frame.
-    ///   - durations: how long each frame is shown; zero counts as 100 ms. URLs beyond the array use the last duration.
+    ///   - durations: the duration of each frame; zero counts as 100 ms. URLs beyond the end of the array use the last duration.
     ///   - loopCount: the number of plays; 0 to repeat the animation forever.
     ///   - manager: the manager that loads the images.
     /// - Throws: the ``ImageError`` of a load that fails, which cancels the others; ``ImageError/Code/invalidRequest`` without URLs or

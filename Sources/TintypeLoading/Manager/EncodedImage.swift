@@ -2,7 +2,7 @@ public import FoundationEssentials
 
 /// An image that isn't decoded: its bytes and its header.
 ///
-/// An ``Image``, in contrast, always has its pixels.
+/// In contrast, an ``Image`` always has its pixels.
 public struct EncodedImage: Sendable {
     /// The bytes: as the source sent them, or as they were encoded for the request.
     public var data: Data
@@ -10,7 +10,7 @@ public struct EncodedImage: Sendable {
     public var info: ImageInfo
     /// The place where the bytes were found.
     public var source: ImageOrigin
-    /// The currency of the bytes.
+    /// The freshness of the bytes.
     public var freshness = Freshness.cached
     /// The URL of the request.
     public var url: URL

@@ -4,11 +4,11 @@ internal import FoundationEssentials
 extension ImageManager {
     /// Loads an image while the calling thread waits. An image in memory is returned at once.
     ///
-    /// With ``CachePolicy/cacheOnly`` the wait is as long as the disk takes, or until other loads leave memory, so that a view has its image
-    /// with its first frame. No work waits for the main thread, so it may wait too, outside of tasks.
+    /// With ``CachePolicy/cacheOnly``, the call waits only for the disk, or for memory that other loads use, so that a view can have its
+    /// image in its first frame. The main thread may wait, too, outside of tasks, because no work waits for it.
     /// - Parameter request: the request.
     /// - Throws: ``ImageError``, as ``load(_:)-(ImageRequest)`` does. An image that isn't in memory is an error,
-    ///   ``ImageError/Code/invalidRequest``, on threads that the load itself may need: in every Swift task, and on those of every
+    ///   ``ImageError/Code/invalidRequest``, on threads that the load itself may need: in every Swift task, and on the threads of every
     ///   ``WorkQueue``, which call coders, transformers, and closures of caches.
     @available(*, noasync, message: "this blocks a thread; await load(_:)")
     public func loadBlocking(_ request: ImageRequest) throws(ImageError) -> ImageResult {

@@ -46,17 +46,17 @@ extension ImageManager {
         }
     }
 
-    /// Stores an image where loads of the request look for it: in the layers of ``ImageRequest/CacheOptions/store``.
+    /// Stores an image where loads of the request will look for it: in the layers of ``ImageRequest/CacheOptions/store``.
     ///
-    /// The disk stores the original of a source, and, for requests with ``ImageRequest/CacheOptions/storesVariant``, thumbnails and
-    /// transformed images; other images, and images from local files and `data:` URLs, are stored in memory only: no load looks for the
-    /// others on disk, and files may change. From disk, an original comes back as its bytes are decoded, with the scale in the URL's name.
+    /// The disk stores originals, and, for requests with ``ImageRequest/CacheOptions/storesVariant``, thumbnails and transformed images.
+    /// Other images are stored in memory only, because no load looks for them on disk. So are images from local files and `data:` URLs,
+    /// because files may change. An original that is read back from disk is decoded from its bytes, with the scale in the URL's name.
     ///
-    /// In a copy with coders of its own (``copy(cache:loader:coders:configuration:)``), every image counts as such a variant:
-    /// the disk stores it only with ``ImageRequest/CacheOptions/storesVariant``, and never if the coders have no
-    /// ``ImageCoder/identifier``. A list of coders has none.
+    /// In a copy with its own coders (``copy(cache:loader:coders:configuration:)``), every image counts as a variant: the disk stores it
+    /// only with ``ImageRequest/CacheOptions/storesVariant``, and never if the coders have no ``ImageCoder/identifier``. A list of coders
+    /// has none.
     ///
-    /// A load that is under way stores nothing over it. Thumbnails and transformed images that were made of another original stay until
+    /// Loads in progress don't overwrite it. Thumbnails and transformed images of another original remain until
     /// ``removeAll(of:)-(ImageRequest)`` removes them. The image is stored even if the calling task is canceled.
     ///
     /// ```swift
@@ -65,8 +65,8 @@ extension ImageManager {
     /// ```
     /// - Parameters:
     ///   - image: The image.
-    ///   - data: The encoded bytes for the disk, unchecked; without them the image is encoded as ``ImageRequest/CacheOptions/encoding`` say.
-    ///     The original of an animation that was decoded, and not changed since, is stored as its own bytes, unless an encoding is set.
+    ///   - data: The encoded bytes for the disk, unchecked; `nil` to encode the image with ``ImageRequest/CacheOptions/encoding``. The
+    ///     original of an animation that hasn't changed since it was decoded is stored as its own bytes, unless an encoding is set.
     ///   - request: The request whose loads find the image.
     /// - Throws: ``ImageError/Code/encodeFailed``, ``ImageError/Code/formatNotEncodable``,
     ///   ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``. The image is in memory even then.
@@ -115,7 +115,7 @@ extension ImageManager {
         try await cache.store(entry, forKey: key, since: count)
     }
 
-    /// Returns the layers that have the image of a request; not the original that it could be made of.
+    /// Returns the layers that have the image of a request. The original that it could be made from doesn't count.
     /// - Parameter request: the request.
     public func cachedLayers(for request: ImageRequest) async -> CacheLayers {
         let (request, environment) = prepared(request)
@@ -125,8 +125,8 @@ extension ImageManager {
         return await environment.cache.contains(key, in: .memory).union(environment.originals.contains(key, in: .disk))
     }
 
-    /// Removes the image of a request, also in the formats of ``encoded(for:as:options:)``, and no other variant of its source;
-    /// ``removeAll(of:)-(ImageRequest)`` removes those too.
+    /// Removes the image of a request, including its formats from ``encoded(for:as:options:)``. ``removeAll(of:)-(ImageRequest)`` removes
+    /// the other variants of its source, too.
     /// - Parameters:
     ///   - request: the request.
     ///   - layers: the layers to remove it from.
@@ -145,7 +145,7 @@ extension ImageManager {
         return try await environment.cache.remove(key, from: layers) || wasOriginal
     }
 
-    /// Returns the keys of everything that the disk cache has of a request's source: the original, thumbnails, and transformed images that
+    /// Returns the keys of everything that the disk cache has for a request's source: the original, thumbnails, and transformed images that
     /// haven't expired.
     /// - Parameter request: the request.
     public func cachedVariants(of request: ImageRequest) async -> [ImageKey] {
@@ -184,7 +184,7 @@ extension ImageManager {
 
     // MARK: The end of a program
 
-    /// Waits until everything that was loaded before is stored where its request wanted it, including background revalidation
+    /// Waits until all images loaded before are stored as their requests ask, including background revalidation
     /// (``CachePolicy/staleWhileRevalidate``).
     public func flush() async {
         await shared.revalidations.wait()
@@ -195,7 +195,8 @@ extension ImageManager {
 
     /// Removes expired entries from disk.
     ///
-    /// Limits hold, and expired entries aren't found, without this: call it when a program's window was hidden, or once a day in a server.
+    /// Limits hold, and expired entries aren't returned, without this call. It only frees their space: call it when the program's window is
+    /// hidden, or once a day in a server.
     /// - Returns: the entries that were removed from the disks of both caches.
     /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``
     @discardableResult public func removeExpired() async throws(ImageError) -> CacheUsage {
@@ -204,11 +205,11 @@ extension ImageManager {
         return sweep
     }
 
-    /// Ends all loads, waits until the bytes that have arrived are on disk, and removes expired entries: for the end of the program, on
-    /// `SIGTERM` for example.
+    /// Ends all loads, waits until the bytes that have arrived are on disk, and removes expired entries. Call it at the end of the program,
+    /// for example on `SIGTERM`.
     ///
-    /// Does all of it even if the calling task is canceled. Loads that start later work as usual. If expired entries can't be removed,
-    /// that is logged.
+    /// It completes even if the calling task is canceled. Loads that start later work as usual. A failure to remove expired entries is
+    /// logged.
     /// - Parameter removingExpired: False to leave expired entries on disk.
     public func shutdown(removingExpired: Bool = true) async {
         await Task { [self] in

@@ -10,12 +10,12 @@ extension ImageManager {
     /// let archiving = manager.copy(configuration: configuration)
     /// ```
     ///
-    /// A copy shares the caches and the loaders that it doesn't replace, the decode budget, and, unless it has another loader, the failures
-    /// that are remembered. It shares no loads: ``cancelAll()``, ``hasActiveLoads``, ``flush()`` and ``statistics`` concern its own. Later
-    /// changes to the parts or the configuration of either manager don't affect the other.
+    /// A copy shares the decode budget, the caches and the loaders that it doesn't replace, and, unless it has another loader, the
+    /// remembered failures. It doesn't share loads: ``cancelAll()``, ``hasActiveLoads``, ``flush()`` and ``statistics`` apply to its own
+    /// loads. Later changes to the parts or the configuration of either manager don't affect the other.
     ///
-    /// Images that a copy decodes with coders of its own are cached under keys with the ``ImageCoder/identifier`` of the coder. Images
-    /// of a coder without an identifier are cached in memory only, where only the copy finds them.
+    /// Images that a copy decodes with its own coders are cached under keys with the ``ImageCoder/identifier`` of the coder. Images of a
+    /// coder without an identifier are cached in memory only, and only the copy finds them.
     /// - Parameters:
     ///   - cache: The caches that images are read from and stored in; `nil` for this manager's caches.
     ///   - loader: The loader of images that aren't cached; `nil` for the loaders of this manager.

@@ -1,16 +1,17 @@
 public import FoundationEssentials
 
-/// Loads images: from memory, from disk, or from a loader; decoded, transformed, and cached.
+/// Loads images from memory, from disk, or with a loader, and decodes, transforms, and caches them.
 ///
 /// ```swift
 /// let image = try await ImageManager.shared.image(for: url)
 /// ```
 ///
-/// Equal work is shared: a URL is downloaded once, decoded once for each set of decode options, and transformed once for each transformer,
-/// however many callers ask. Loads with different cache policies, or that look in different caches, each download it. Work stops when the
-/// last caller loses interest, and has the highest priority of its callers. An image in memory is returned without suspension.
+/// Equal work is shared: however many callers request a URL, it is downloaded once, decoded once for each set of decode options, and
+/// transformed once for each transformer. Only loads with different cache policies, or that look in different caches, download it
+/// separately. Shared work has the highest priority of its callers, and stops when the last of them cancels. An image in memory is returned
+/// without suspension.
 ///
-/// Every method may be called from any task or thread. A load ends exactly once: an image or an ``ImageError``.
+/// Every method may be called from any task or thread. A load ends exactly once: with an image or with an ``ImageError``.
 public final class ImageManager: Sendable {
     /// The caches that images are read from and stored in.
     public let cache: ImageCache
@@ -24,7 +25,7 @@ public final class ImageManager: Sendable {
     ///
     /// - Parameters:
     ///   - cache: The caches that images are read from and stored in.
-    ///   - loader: The loader of images that aren't cached. It alone loads: for `file:` and `data:` URLs too, pass
+    ///   - loader: The loader of images that aren't cached. It replaces all default loaders: to load `file:` and `data:` URLs, too, pass
     ///     `ImageLoaders([DataURLLoader(), FileLoader(), loader])`.
     ///   - coders: The coders that read and write image formats; `ImageCoders.default` of the module `Tintype` has all of this build.
     ///   - configuration: The hooks, limits, and shared resources.
@@ -163,17 +164,17 @@ public final class ImageManager: Sendable {
 
     /// Starts a load that any number of observers can subscribe to, and whose priority can be changed.
     ///
-    /// Until it first waits, it runs on the calling thread: hold no lock that hooks or loaders of yours take.
+    /// Until its first suspension, the load runs on the calling thread: don't hold locks that your hooks or loaders take.
     /// - Parameter request: the request.
     public func task(for request: ImageRequest) -> ImageTask {
         let (request, environment) = prepared(request)
         return ImageTask(request, environment)
     }
 
-    /// True if a load is under way.
+    /// True if a load is in progress.
     public var hasActiveLoads: Bool { shared.work.hasJobs }
 
-    /// Ends every load that is under way with ``ImageError/Code/cancelled``.
+    /// Ends every load in progress with ``ImageError/Code/cancelled``.
     public func cancelAll() { shared.work.cancelAll() }
 
     // MARK: Failures

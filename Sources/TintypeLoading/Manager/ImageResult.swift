@@ -1,6 +1,6 @@
 public import FoundationEssentials
 
-/// An image, with everything that is known of its load.
+/// An image and the details of its load.
 public struct ImageResult: Sendable {
     /// The decoded and transformed image.
     public var image: Image
@@ -9,7 +9,7 @@ public struct ImageResult: Sendable {
     public var data: Data?
     /// The place where the image was found.
     public var source: ImageOrigin
-    /// The currency of the image.
+    /// The freshness of the image.
     public var freshness = Freshness.cached
     /// The URL of the request.
     public var url: URL
@@ -48,21 +48,21 @@ public enum ImageOrigin: String, Sendable, Hashable, CaseIterable, Codable {
     case network
 }
 
-/// The currency of an image.
+/// The freshness of an image.
 public enum Freshness: Sendable {
-    /// The image was cached, and its source wasn't asked: it is fresh, or the policy doesn't mind its age.
+    /// The image was cached, and its source wasn't asked: it is fresh, or the policy ignores its age.
     case cached
     /// The source sent the image for this load.
     case fresh
-    /// The image was cached, and its source says that it is still current.
+    /// The image was cached, and its source confirmed that it is still current.
     case notModified
-    /// The image was cached, and its source sent another for this load.
+    /// The image was cached, but its source sent a new image for this load.
     case updated
-    /// The image was cached, and may be out of date.
+    /// The image was cached and may be out of date.
     case stale(StaleReason)
 }
 
-/// A step of a load.
+/// An event during a load.
 ///
 /// ```swift
 /// for await event in manager.task(for: request).events {
@@ -72,7 +72,7 @@ public enum Freshness: Sendable {
 public enum ImageEvent: Sendable {
     /// More bytes have arrived.
     case progress(ImageProgress)
-    /// A preliminary image: of the bytes that have arrived so far, or the cached image during revalidation.
+    /// A preliminary image: a decode of the bytes so far, or the cached image during revalidation.
     case preview(Image)
     /// The end; no event follows.
     case finished(Result<ImageResult, ImageError>)
@@ -82,10 +82,10 @@ public enum ImageEvent: Sendable {
 public struct ImageProgress: Sendable, Hashable {
     /// The number of bytes that have arrived.
     public var receivedBytes: Int
-    /// The number of bytes in all; `nil` if the source didn't say.
+    /// The total number of bytes; `nil` if the source didn't announce it.
     public var expectedBytes: Int?
-    /// The format, the size, and the other contents of the image's header, once they have arrived, so that a program can make room for
-    /// the image; `nil` before, and if the bytes arrive in one piece or don't start like an image. Read by the manager's coders.
+    /// The format, the size, and the other contents of the image's header once they have arrived, so that a program can reserve space for
+    /// the image. It is `nil` before that, and if the bytes arrive in one piece or don't start like an image. The manager's coders read it.
     public var header: ImageInfo?
 
     /// Creates a progress. Each parameter sets the property of the same name.

@@ -1,4 +1,4 @@
-/// A load that is under way. It can be awaited, observed, moved to another priority, and canceled.
+/// A load in progress. You can await it, observe it, change its priority, and cancel it.
 ///
 /// ```swift
 /// let task = manager.task(for: request)
@@ -10,7 +10,7 @@
 ///
 /// The load continues when the task object is released; only ``cancel()`` ends it.
 public final class ImageTask: Sendable {
-    /// The request as it is carried out, without a key that the manager's `cacheKey` gives it.
+    /// The request as it is carried out, without the key from the manager's `cacheKey`.
     public let request: ImageRequest
 
     private struct Counts {
@@ -100,16 +100,16 @@ public final class ImageTask: Sendable {
     /// Ends the load with ``ImageError/Code/cancelled``, unless it has ended. The download continues only while other loads need it.
     public func cancel() { task.cancel() }
 
-    /// The image, when the load has ended. Canceling the task that waits does not cancel the load.
+    /// The image, once the load has ended. Canceling the waiting task doesn't cancel the load.
     public var image: Image { get async throws(ImageError) { try await result.get().image } }
 
-    /// The result of the load, when it has ended.
+    /// The result of the load, once it has ended.
     public var result: Result<ImageResult, ImageError> { get async { await task.value } }
 
     /// The events of the load from now on. Each access returns a new sequence, for a single observer.
     ///
     /// Late subscribers first receive the most recent progress and preview, or only the end. An observer that doesn't keep up receives the
-    /// most recent progress and preview; the end is never left out.
+    /// most recent progress and preview; the end is never skipped.
     public var events: AsyncStream<ImageEvent> {
         // After the end there is only the end.
         let seen = Lock(state.withLock { $0.result == nil ? Counts() : $0.counts })

@@ -1,7 +1,7 @@
 internal import Synchronization
 
 extension ImageManager {
-    /// The sums of a manager's work since it was created.
+    /// Counts of a manager's work since it was created.
     ///
     /// Each load that has ended is counted in only one of ``memoryHits``, ``diskHits``, ``misses``, ``failures`` and ``cancellations``.
     public struct Statistics: Sendable, Hashable, Codable {
@@ -11,21 +11,22 @@ extension ImageManager {
         public var memoryHits = 0
         /// The loads that were served from disk.
         public var diskHits = 0
-        /// The loads that the caches couldn't serve: a loader did, or they were to ask none and ended with ``ImageError/Code/notCached``.
+        /// The loads that the caches couldn't serve: a loader served them, or they weren't allowed to ask one and ended with
+        /// ``ImageError/Code/notCached``.
         public var misses = 0
-        /// The loads that ended with another error than ``ImageError/Code/notCached`` or a cancellation.
+        /// The loads that ended with an error other than ``ImageError/Code/notCached`` or a cancellation.
         public var failures = 0
         /// The loads that were canceled.
         public var cancellations = 0
         /// The loads that shared a transfer, a decode, or a transform with another load.
         public var shared = 0
-        /// The transfers that brought bytes. A shared transfer counts once.
+        /// The transfers that delivered bytes. A shared transfer counts once.
         public var downloads = 0
         /// The transfers that confirmed that the cached bytes are current.
         public var confirmations = 0
         /// The transfers that failed or were canceled.
         public var failedDownloads = 0
-        /// The bytes that loaders brought.
+        /// The bytes that loaders delivered.
         public var downloadedBytes = 0
 
         /// Creates statistics of zero.
@@ -35,9 +36,9 @@ extension ImageManager {
         package var active: Int { loads - memoryHits - diskHits - misses - failures - cancellations }
     }
 
-    /// The sums of the manager's work since it was created.
+    /// Counts of the manager's work since it was created.
     ///
-    /// Loads that run while it is read are counted or not, but never as ended without having started.
+    /// Loads in progress may or may not be counted, but never as ended without having started.
     public var statistics: Statistics { shared.counters.statistics }
 }
 

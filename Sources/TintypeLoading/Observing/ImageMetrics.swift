@@ -1,6 +1,6 @@
 /// The duration of each stage of a load, and the bytes that it moved.
 ///
-/// Work that was shared with other loads counts in full for each; ``StageTime/isShared`` tells which it was.
+/// Work that was shared with other loads counts in full for each; ``StageTime/isShared`` identifies it.
 public struct ImageMetrics: Sendable, Hashable {
     /// The number of the load in the log and in traces, unique in the process; `nil` for an image that was in memory.
     public var requestID: Int?
@@ -18,9 +18,9 @@ public struct ImageMetrics: Sendable, Hashable {
     public var encode = StageTime.zero
     /// The encoded bytes that were read from disk or network.
     public var bytes = 0
-    /// The measurements of the transfer, if the source was asked, and its loader measures.
+    /// The measurements of the transfer, if the source was asked and its loader measures transfers.
     public var transfer: TransferMetrics?
-    /// The protocol that was spoken, such as `HTTP/1.1`.
+    /// The protocol of the transfer, such as `HTTP/1.1`.
     public var networkProtocol: String?
 
     init() {}

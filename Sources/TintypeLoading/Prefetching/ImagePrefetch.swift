@@ -1,6 +1,6 @@
 public import FoundationEssentials
 
-/// The images that a call of an ``ImagePrefetcher`` prefetches.
+/// The images of one call of an ``ImagePrefetcher``.
 ///
 /// The prefetch continues when this object is released; only ``cancel()`` ends it.
 public final class ImagePrefetch: Sendable {
@@ -25,12 +25,12 @@ public final class ImagePrefetch: Sendable {
     /// The progress so far.
     public var currentProgress: PrefetchProgress { state.withLock { $0.progress } }
 
-    /// The progress from now on, each time that an image has ended, up to the end of all. Each access returns a new sequence, for a
-    /// single observer. An observer that doesn't keep up receives the latest progress, and always the last.
+    /// The progress from now on, each time an image ends, until all have ended. Each access returns a new sequence, for a single observer.
+    /// An observer that doesn't keep up receives only the latest progress; the last is never skipped.
     public var progress: AsyncStream<PrefetchProgress> { changes.values { [state] in state.withLock { $0.progress } } }
 
-    /// The URL and the outcome of each image, in the order of their ends, starting with the images that have ended
-    /// already. Each access returns a new sequence, for a single observer, which misses none.
+    /// The URL and the outcome of each image, in the order in which they end, starting with those that have already ended. Each access
+    /// returns a new sequence, for a single observer. No outcome is skipped.
     public var outcomes: AsyncStream<(url: URL, outcome: PrefetchOutcome)> {
         let seen = Lock(0)
         return changes.elements { [state] in
@@ -50,7 +50,7 @@ public final class ImagePrefetch: Sendable {
         }
     }
 
-    /// Waits until all images have ended, also by cancellation. If the calling task is canceled, only the wait ends.
+    /// Waits until all images have ended, including by cancellation. If the calling task is canceled, only the wait ends.
     /// - Returns: the progress at the end of the wait.
     @discardableResult
     public func wait() async -> PrefetchProgress {
@@ -78,11 +78,11 @@ public final class ImagePrefetch: Sendable {
     func publish() { if currentProgress.isFinished { changes.end() } else { changes.send() } }
 }
 
-/// The end of an image that was to be prefetched.
+/// The outcome of prefetching an image.
 public enum PrefetchOutcome: Sendable {
     /// The image was loaded.
     case loaded
-    /// The image was there already.
+    /// The image was already available.
     case skipped
     /// The image could not be loaded.
     case failed(ImageError)
@@ -90,13 +90,13 @@ public enum PrefetchOutcome: Sendable {
     case cancelled
 }
 
-/// The numbers of images of a prefetch.
+/// The numbers of images in a prefetch.
 public struct PrefetchProgress: Sendable, Hashable {
     /// All images.
     public var total = 0
     /// Images that were loaded.
     public var loaded = 0
-    /// Images that were there already.
+    /// Images that were already available.
     public var skipped = 0
     /// Images that could not be loaded.
     public var failed = 0
@@ -115,7 +115,7 @@ public struct PrefetchProgress: Sendable, Hashable {
         }
     }
 
-    /// Images that have ended, in whichever way.
+    /// Images that have ended, with any outcome.
     public var finished: Int { loaded + skipped + failed + cancelled }
     /// True if all images have ended.
     public var isFinished: Bool { finished == total }

@@ -167,7 +167,7 @@ final class PrefetchCore: Sendable {
         guard allowsPart || !result.image.isPartial else {
             throw ImageError(
                 .truncatedImage, stage: .decode, source: request.url.shortDescription,
-                reason: "only a part of the image could be decoded, which isn't kept")
+                reason: "only part of the image could be decoded, and partial images aren't cached")
         }
         guard result.source != .memory else { return .skipped }
         try environment.checkMayStore(result.image.response, for: prepared)
@@ -288,6 +288,6 @@ extension LoadEnvironment {
         guard !mayStore(response, for: request) else { return }
         throw ImageError(
             .notCached, stage: .cache, source: request.url.shortDescription,
-            reason: "the source forbids that a cache stores the image")
+            reason: "the source forbids caching the image")
     }
 }

@@ -1,5 +1,5 @@
 extension ImageRequest {
-    /// The use of the caches by a request.
+    /// Options for how a request uses the caches.
     ///
     /// ```swift
     /// request.cache.key = "photo 7"  // for a URL with a signature that changes
@@ -8,34 +8,36 @@ extension ImageRequest {
     public struct CacheOptions: Sendable, Hashable {
         /// The identity of the source in the caches instead of its URL, for URLs that carry signatures or tokens.
         public var key: String?
-        /// The layers to look in for the image. A request that looks nowhere is a reload.
+        /// The layers to look in for the image. A request with no layers is a reload.
         public var query = CacheLayers.all
-        /// The layers to store the image in. The disk stores the bytes as they came; see also ``storesVariant``.
+        /// The layers to store the image in. The disk stores the original bytes; see also ``storesVariant``.
         public var store = CacheLayers.all
-        /// The layers to look in for the original, to make the image from it; `nil`, the default, for the disk if ``query`` has it.
+        /// The layers to look in for the original that the image can be made from; `nil`, the default, for the disk if ``query`` includes
+        /// it.
         ///
-        /// Only bytes are on disk; in memory is the image before its ``ImageRequest/transformer``. An image that is not a thumbnail and not
-        /// transformed is the original itself: its bytes are looked up here, and the decoded image in ``query``.
+        /// The disk has only bytes; the memory has the image before its ``ImageRequest/transformer``. An image that is neither a thumbnail
+        /// nor transformed is itself the original: these layers apply to its bytes, and ``query`` to the decoded image.
         public var queryOriginal: CacheLayers?
-        /// The layers to store the original in; `nil`, the default, for the disk if ``store`` has it.
+        /// The layers to store the original in; `nil`, the default, for the disk if ``store`` includes it.
         ///
-        /// Only bytes are on disk; in memory is the image before its ``ImageRequest/transformer``.
+        /// The disk stores only bytes; the memory stores the image before its ``ImageRequest/transformer``.
         public var storeOriginal: CacheLayers?
-        /// True if the disk also stores the thumbnail or transformed image, encoded anew, so that it need not be made again.
+        /// True to store the thumbnail or transformed image on disk, too, encoded again, so that it doesn't have to be made again.
         public var storesVariant = false
-        /// The encoding of ``storesVariant``; part of the variant's cache key. The format is the source's if it can hold the image,
+        /// The encoding for ``storesVariant``; part of the variant's cache key. The format is the source's format if it can hold the image,
         /// otherwise a format that can.
         public var encoding = EncodeOptions()
         /// The lifetime of this load's entries on disk, counted from when it was loaded; `nil`, the default, for the limits
         /// of the cache alone. A negative time counts as zero.
         ///
-        /// It ends an entry earlier than ``DiskCache/Configuration/maximumAge``, never later. Of requests that share a load, the request
-        /// with the shortest time decides. If loads of several sizes share a transfer, the bytes have the time of the load that ends first.
-        /// An image that is on disk already keeps its end.
+        /// It can only shorten the lifetime from ``DiskCache/Configuration/maximumAge``. If requests share a load, the shortest lifetime
+        /// applies. If loads of several sizes share a transfer, the bytes have the lifetime of the load that ends first. An image that is
+        /// already on disk keeps its lifetime.
         public var lifetime: Duration?
-        /// True if the load ends only when the caches have stored the image. ``ImageResult/storeError`` then has the reason.
+        /// True to end the load only when the caches have stored the image. If writing to disk fails, ``ImageResult/storeError`` has the
+        /// error.
         public var waitsForStore = false
-        /// True if the result of a memory hit has the encoded bytes, if the disk cache has them and the request looks there for the
+        /// True to include the encoded bytes in the result of a memory hit, if the disk cache has them and the request looks there for the
         /// original.
         public var queriesData = false
 

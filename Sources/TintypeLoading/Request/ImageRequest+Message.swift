@@ -7,8 +7,8 @@ extension ImageRequest {
         set { box = RequestParts.Box(newValue) }
     }
 
-    /// The method of the HTTP request. Requests with different methods or bodies share no download, and their images have different
-    /// cache keys, unless ``CacheOptions/key`` sets the key. It is sent as it is written; servers know `GET`, and not `get`.
+    /// The method of the HTTP request. Requests with different methods or bodies don't share downloads, and their images have different
+    /// cache keys, unless ``CacheOptions/key`` sets the key. The method is sent as written: servers recognize `GET`, not `get`.
     public var method: String {
         get { box?.parts.method ?? "GET" }
         set { parts.method = newValue }
@@ -26,10 +26,11 @@ extension ImageRequest {
         set { parts.hooks = newValue }
     }
 
-    /// True to tell the loader the ``thumbnailSize``, so that it can ask its server for a smaller image: ``LoadRequest/targetSize``.
+    /// True to pass the ``thumbnailSize`` to the loader as ``LoadRequest/targetSize``, so that it can request a smaller image from its
+    /// server.
     ///
-    /// The source then has an identity of its own for each size: the bytes for a size are neither shared with, nor cached for, other
-    /// sizes. Leave it false, the default, for sources that send the same bytes for all sizes.
+    /// Each size then counts as a source of its own: its bytes are neither shared with, nor cached for, other sizes. Leave it false, the
+    /// default, for sources that send the same bytes for all sizes.
     public var loadsTargetSize: Bool {
         get { box?.parts.loadsTargetSize ?? false }
         set { parts.loadsTargetSize = newValue }

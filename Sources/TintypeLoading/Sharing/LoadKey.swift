@@ -102,5 +102,5 @@ extension ImageError {
     static let cancelled = ImageError(.cancelled, stage: .request, reason: "the load was canceled")
     static let waitsForItself = ImageError(
         .invalidRequest, stage: .request,
-        reason: "a loader asked its own manager for the image that it was loading, and would have waited for itself")
+        reason: "a loader requested the image that it is loading from its own manager, and would wait for itself")
 }

@@ -92,7 +92,7 @@ extension ImageLoad {
             if error.isCancellation { throw error }
             if EntryCoder.shouldDiscardEntry(after: error) {
                 environment.configuration.logger.warning(
-                    "discarded a cached variant that doesn't decode: \(key): \(error.reason)")
+                    "discarded a cached variant that couldn't be decoded: \(key): \(error.reason)")
                 await environment.cache.discard(key, since: self.key.fetch.removals.images)
             }
             return nil

@@ -68,7 +68,7 @@ final class SourceFetch: Sendable {
 
     private static let offline = ImageError(
         .notCached, stage: .cache,
-        reason: "the image isn't cached, or may not be used without asking its source, and there is no connection")
+        reason: "there is no connection, and no cached image that may be used without asking its source")
 
     /// The original that the disk has, if the request may have it.
     func cachedBytes(priority: WorkPriority) async -> SourceBytes? {
@@ -96,7 +96,7 @@ final class SourceFetch: Sendable {
         guard !RequestDirectives(request.headers).cacheControl.onlyIfCached || loaders.isLocal(url) else {
             throw ImageError(
                 .notCached, stage: .cache,
-                reason: "no cached image may be used, and the request allows no other (“only-if-cached”)")
+                reason: "the request allows only cached images (“only-if-cached”), and none may be used")
         }
         if let shouldDownload = environment.configuration.shouldDownload, !shouldDownload(url) {
             throw ImageError(
@@ -222,6 +222,6 @@ extension ImageError {
     fileprivate static func uselessConfirmation(_ statusCode: Int?) -> ImageError {
         ImageError(
             .badResponse, stage: .load,
-            reason: "the source answered that nothing has changed, although it wasn't asked", statusCode: statusCode)
+            reason: "the source answered that the image is unchanged, although it wasn't asked", statusCode: statusCode)
     }
 }

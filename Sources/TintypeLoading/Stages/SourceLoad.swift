@@ -110,7 +110,7 @@ struct SourceLoad: Sendable {
         guard decoding.coder == nil else { return false }
         guard EntryCoder.shouldDiscardEntry(after: error) else { return error.code == .unknownFormat }
         environment.configuration.logger.warning(
-            "discarded a cached image that doesn't decode: \(key.original): \(error.reason)")
+            "discarded a cached image that couldn't be decoded: \(key.original): \(error.reason)")
         await environment.originals.discard(key.original, since: key.removals.originals)
         return true
     }

@@ -1,7 +1,7 @@
 #if HTTP
 public import FoundationEssentials
 
-/// An answer of an ``OriginServer``, with faults on demand.
+/// A response of an ``OriginServer``, with faults on demand.
 ///
 /// ```swift
 /// let responses = [
@@ -13,7 +13,7 @@ public import FoundationEssentials
 /// ]
 /// ```
 public struct OriginResponse: Sendable {
-    /// The marking of the end of the body (RFC 9112, section 6).
+    /// The way to mark the end of the body (RFC 9112, section 6).
     public enum Framing: Sendable, Hashable {
         /// A `Content-Length`; `nil` for the true length, unless the header fields have one or the status allows none.
         case contentLength(Int?)
@@ -29,19 +29,19 @@ public struct OriginResponse: Sendable {
         case bytes(Data)
         /// Waits at a gate.
         case wait(OriginGate)
-        /// Breaks the connection with a reset, which TLS doesn't announce, and with it all streams of HTTP/2.
+        /// Breaks the connection with a reset, without a TLS closure alert. All HTTP/2 streams of the connection break, too.
         case reset
-        /// Closes the connection in an orderly way, which TLS announces, and with it all streams of HTTP/2.
+        /// Closes the connection in an orderly way, with a TLS closure alert. All HTTP/2 streams of the connection close, too.
         case close
         /// Sends nothing more, until the client closes the connection.
         case silence
-        /// Resets the stream of HTTP/2 with an error code (RFC 9113, section 7). HTTP/1.1 breaks the connection.
+        /// Resets the HTTP/2 stream with an error code (RFC 9113, section 7). With HTTP/1.1, breaks the connection.
         case resetStream(code: Int)
-        /// Announces the end of the connection of HTTP/2 with an error code, and goes on. HTTP/1.1 does nothing.
+        /// Announces the end of the HTTP/2 connection with an error code (GOAWAY), and continues. With HTTP/1.1, does nothing.
         ///
-        /// If `isAnswered` is false, the client may not expect an answer to this request.
+        /// If `isAnswered` is false, the client must not expect a response to this request.
         case goAway(code: Int, isAnswered: Bool)
-        /// Sends frames of HTTP/2 on its connection as they are, even if they break the rules. HTTP/1.1 does nothing.
+        /// Sends HTTP/2 frames on the connection as they are, even if they are invalid. With HTTP/1.1, does nothing.
         case frames(Data)
     }
 
@@ -51,14 +51,14 @@ public struct OriginResponse: Sendable {
     public var headers: [(name: String, value: String)] = []
     /// The statuses of the informational responses (1xx) that are sent before the head.
     public var informational: [Int] = []
-    /// A Boolean value that is false if the steps contain every byte, and no head is sent.
+    /// False to send no head, because the steps contain every byte of the response.
     public var sendsHead = true
-    /// The marking of the end of the body.
+    /// The way to mark the end of the body.
     public var framing = Framing.contentLength(nil)
     /// The steps after the head, in order.
     public var steps: [Step]
 
-    /// Creates an answer with a body.
+    /// Creates a response with a body.
     /// - Parameters:
     ///   - body: the body.
     ///   - status: the status code.
@@ -71,10 +71,10 @@ public struct OriginResponse: Sendable {
         steps = body.isEmpty ? [] : [.bytes(body)]
     }
 
-    /// Creates an answer whose body is sent in pieces.
+    /// Creates a response whose body is sent in chunks.
     /// - Parameters:
-    ///   - chunks: the pieces; each is written by itself.
-    ///   - gate: a gate where each piece waits; `nil` for none.
+    ///   - chunks: the chunks, each written separately.
+    ///   - gate: a gate where each chunk waits; `nil` for none.
     ///   - type: the media type; `nil` for none.
     public init(chunks: [Data], gate: OriginGate? = nil, type: String? = nil) {
         self.init(type: type)
@@ -84,11 +84,11 @@ public struct OriginResponse: Sendable {
         }
     }
 
-    /// Returns an answer that is only a status.
+    /// Returns a response without a body.
     /// - Parameter status: the HTTP status.
     public static func status(_ status: Int) -> OriginResponse { OriginResponse(status: status) }
 
-    /// Returns an answer that redirects the client.
+    /// Returns a response that redirects the client.
     /// - Parameters:
     ///   - location: the target, which may be relative.
     ///   - status: the status code.
@@ -111,17 +111,17 @@ public struct OriginResponse: Sendable {
         return announced ?? (hasNone ? nil : bodyBytes)
     }
 
-    /// The bytes that are sent of the body.
+    /// The bytes of the body that are sent.
     public var body: Data {
         steps.reduce(into: Data()) { body, step in
             if case .bytes(let data) = step { body.append(data) }
         }
     }
 
-    /// Returns the same answer with the transfer coding `chunked`, which announces no length.
+    /// Returns the same response with the transfer coding `chunked`, which announces no length.
     public func chunked() -> OriginResponse { with { $0.framing = .chunked } }
 
-    /// Returns the same answer with another announced length, which may be wrong.
+    /// Returns the same response with another announced length, which may be wrong.
     /// - Parameter contentLength: the announced length, in bytes.
     public func announcing(contentLength: Int) -> OriginResponse {
         with { response in
@@ -130,7 +130,7 @@ public struct OriginResponse: Sendable {
         }
     }
 
-    /// Returns the same answer with another header field.
+    /// Returns the same response with another header field.
     /// - Parameters:
     ///   - name: the name of the field.
     ///   - value: the value of the field.
@@ -138,21 +138,21 @@ public struct OriginResponse: Sendable {
         with { $0.headers.append((name: name, value: value)) }
     }
 
-    /// Returns the same answer, which resets the connection after a number of bytes of the body, and after the gate, if any.
+    /// Returns a response that resets the connection after a number of bytes of the body, and after the gate, if any.
     ///
-    /// A reset discards the bytes that haven't arrived yet. To be sure of them, open the gate once they have.
+    /// A reset discards bytes that haven't arrived yet. To make sure that they arrive, open the gate afterwards.
     /// - Parameters:
     ///   - count: the largest number of bytes of the body that the client receives.
-    ///   - gate: a gate to wait at before; `nil` not to wait.
+    ///   - gate: a gate to wait at first; `nil` not to wait.
     public func reset(after count: Int, gate: OriginGate? = nil) -> OriginResponse { cut(after: count, gate, .reset) }
 
-    /// Returns the same answer, which closes the connection after a number of bytes of the body, and after the gate, if any.
+    /// Returns a response that closes the connection after a number of bytes of the body, and after the gate, if any.
     /// - Parameters:
     ///   - count: the number of bytes of the body that are sent.
-    ///   - gate: a gate to wait at before; `nil` not to wait.
+    ///   - gate: a gate to wait at first; `nil` not to wait.
     public func close(after count: Int, gate: OriginGate? = nil) -> OriginResponse { cut(after: count, gate, .close) }
 
-    /// Returns the same answer, which stops after a number of bytes of the body. The connection stays open.
+    /// Returns a response that stops after a number of bytes of the body. The connection stays open.
     /// - Parameter count: the number of bytes of the body that are sent.
     public func silence(after count: Int) -> OriginResponse { cut(after: count, nil, .silence) }
 

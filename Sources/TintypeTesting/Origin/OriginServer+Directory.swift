@@ -4,11 +4,11 @@ internal import Glibc
 internal import TintypeLoading
 
 extension OriginServer {
-    /// Starts a server that serves all files below a directory, like a web server: with type, length, entity tag, time of change,
-    /// and `304 Not Modified`.
+    /// Starts a server that serves all files in a directory and its subdirectories like a web server: with type, length, entity tag,
+    /// modification time, and `304 Not Modified`.
     ///
-    /// Files outside of the directory are not served, but every user of the computer can read all files below it. Serve only files
-    /// that a test made, or use ``start(port:files:in:)``.
+    /// Files outside the directory aren't served, but every user of the computer can read all files in it. Serve only files that a test
+    /// created, or use ``start(port:files:in:)``.
     /// - Parameters:
     ///   - port: the port; 0 for any free port.
     ///   - directory: the directory.

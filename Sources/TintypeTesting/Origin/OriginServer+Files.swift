@@ -6,12 +6,11 @@ internal import TintypeLoading
 extension OriginServer {
     /// Starts a server that serves exactly the listed files of a directory.
     ///
-    /// Every other path is answered with 404, as is a file that is reached through a symbolic link below the directory, even if
-    /// it wasn't a link when the list was made.
+    /// Every other path is answered with 404. So is a file behind a symbolic link in the directory, even if it wasn't a link when the list
+    /// was made.
     /// - Parameters:
     ///   - port: the port; 0 for any free port.
-    ///   - files: paths of files, relative to the directory, by the path of their URL, which starts with a slash and is not
-    ///     percent encoded.
+    ///   - files: paths of files, relative to the directory, keyed by URL path. A URL path starts with a slash and isn't percent encoded.
     ///   - directory: the directory.
     /// - Returns: the running server.
     /// - Throws: the error of the system if the server can't listen.

@@ -8,7 +8,7 @@ internal import TintypeLoading
 
 /// A server for HTTP/1.1, or for HTTP/2 over TLS, on this computer, for tests and demonstrations.
 ///
-/// It serves scripted answers, records requests, and misbehaves on demand.
+/// It sends scripted responses, records requests, and misbehaves on demand.
 ///
 /// ```swift
 /// let server = try await OriginServer.start(["/a.png": OriginResponse(png, type: "image/png")])
@@ -17,7 +17,7 @@ internal import TintypeLoading
 /// await server.stop()
 /// ```
 ///
-/// It listens on 127.0.0.1 on a free port, unless another place is given. A server stops when it is released.
+/// By default, it listens on a free port of 127.0.0.1. A server stops when it is released.
 public final class OriginServer: Sendable {
     /// A closure that answers a request. Different connections are answered concurrently.
     public typealias Handler = @Sendable (OriginRequest) async -> OriginResponse
@@ -85,11 +85,10 @@ public final class OriginServer: Sendable {
         return OriginServer(listener: listener, state: state, host: host, scheme: tls == nil ? "http" : "https")
     }
 
-    /// Starts a server with an answer for each path.
+    /// Starts a server with a response for each path.
     /// - Parameters:
     ///   - port: the port; 0 for any free port.
-    ///   - routes: the answers, by paths that are written as for ``url(_:host:user:)``. Every other path is answered
-    ///     with 404.
+    ///   - routes: the responses, keyed by paths as in ``url(_:host:user:)``. Every other path is answered with 404.
     /// - Returns: the running server.
     /// - Throws: the error of the system if the server can't listen.
     public static func start(
@@ -109,9 +108,10 @@ public final class OriginServer: Sendable {
 
     /// Returns the URL of a path on this server.
     /// - Parameters:
-    ///   - path: the path, which starts with a slash. Escapes stay, and characters that a URL can't have become some.
-    ///   - host: a name or an address of this computer; `nil` for the address that the server listens at. Another,
-    ///     such as `localhost`, makes another origin.
+    ///   - path: the path, which starts with a slash. Existing escapes are kept, and characters that a URL can't have
+    ///     are escaped.
+    ///   - host: a name or an address of this computer; `nil` for the address that the server listens on. A different
+    ///     host, such as `localhost`, is a different origin.
     ///   - user: credentials such as `name:password`; `nil` for none.
     public func url(_ path: String, host: String? = nil, user: String? = nil) -> URL {
         precondition(path.hasPrefix("/"), "the path “\(path)” doesn't start with a slash")
@@ -130,7 +130,7 @@ extension OriginServer {
     public var requests: [OriginRequest] { state.seen.value.requests }
 
     /// Returns the number of requests.
-    /// - Parameter path: the path to count, which is written as for ``url(_:host:user:)``; `nil` for all.
+    /// - Parameter path: the path to count, as in ``url(_:host:user:)``; `nil` for all.
     public func requestCount(_ path: String? = nil) -> Int {
         let path = path.map(OriginRequest.encoded)
         return requests.count { path == nil || $0.path == path }
@@ -139,7 +139,7 @@ extension OriginServer {
     /// Waits until requests have arrived.
     /// - Parameters:
     ///   - count: the number of requests since the server started.
-    ///   - path: the path to count, which is written as for ``url(_:host:user:)``; `nil` for all.
+    ///   - path: the path to count, as in ``url(_:host:user:)``; `nil` for all.
     ///   - timeLimit: the longest wait; `nil` for no limit.
     /// - Throws: `CancellationError`, and ``WaitTimeout`` after the time limit.
     public func waitForRequests(_ count: Int, _ path: String? = nil, timeLimit: Duration? = nil) async throws {

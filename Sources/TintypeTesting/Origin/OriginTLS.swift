@@ -7,12 +7,13 @@ public struct OriginTLS: Sendable {
     public var certificate: String
     /// The private key of the certificate, in PEM.
     public var key: String
-    /// The certificates, in PEM; the client's certificate has to be signed by any of them; `nil` asks for none.
+    /// The certificates, in PEM, one of which must have signed the client's certificate; `nil` to request no client
+    /// certificate.
     public var clientRoots: String?
-    /// True for a server that speaks HTTP/2, and nothing else. The default is false.
+    /// True for a server that speaks only HTTP/2. The default is false.
     public var speaksHTTP2 = false
 
-    /// True for a server that agrees to speak HTTP/2, and then sends nothing. The default is false.
+    /// True for a server that agrees to HTTP/2 and then sends nothing. The default is false.
     public var isSilent = false
 
     /// Creates a certificate. Each parameter sets the property of the same name.

@@ -131,7 +131,7 @@ struct EncodingTests {
         }
         let full = try WritableFormats.encode(source, as: format) { $0.quality = 1 }
         let tooSmall = try failure { try WritableFormats.encode(source, as: format) { $0.maximumBytes = 60 } }
-        #expect(tooSmall.code == .encodeFailed && tooSmall.reason.contains("smaller picture"))
+        #expect(tooSmall.code == .encodeFailed && tooSmall.reason.contains("smaller image"))
         let limit = full.count * 2 / 3
         if WritableFormats.withLoss.contains(format) || format == .gif {
             let fitting = try WritableFormats.encode(source, as: format) {
@@ -151,7 +151,7 @@ struct EncodingTests {
                 $0.maximumBytes = 500
             }
         }
-        #expect(lossless.reason.contains("with loss"))
+        #expect(lossless.reason.contains("lossy"))
     }
 
     @Test("Encoding that nobody waits for ends between frames and between tries", arguments: WritableFormats.all)

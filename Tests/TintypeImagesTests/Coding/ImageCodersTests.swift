@@ -165,7 +165,7 @@ struct ImageCodersTests {
             try coders.decode(Data("GIF89a".utf8), options: DecodeOptions(), context: context)
         }
         #expect(error?.code == .formatNotEnabled)
-        #expect(error?.reason == "the image is gif, which no coder of the list reads; add a coder that reads it")
+        #expect(error?.reason == "the image is gif, which none of the coders reads; add a coder that reads it")
         #expect(error?.recoverySuggestion?.contains("add a coder") == true)
     }
 

@@ -34,7 +34,7 @@ struct HEIFSequence {
         var tracks: [MediaTrack] = []
         for box in boxes { tracks.append(try MediaTrack(box)) }
         guard let main = tracks.first(where: { $0.isMain && $0.isEnabled }) ?? tracks.first(where: \.isMain) else {
-            throw ImageError(.formatNotEnabled, stage: .decode, reason: "the HEIF file holds no image sequence")
+            throw ImageError(.formatNotEnabled, stage: .decode, reason: "the HEIF file has no image sequence")
         }
         let image = try HEVCTrack(main, file: file, limits: limits)
         guard image.samples.count > 0 else {
@@ -51,7 +51,8 @@ struct HEIFSequence {
         }
         if let alpha = alpha?.track {
             guard alpha.samples.count == image.samples.count, alpha.aperture.size == image.aperture.size else {
-                throw .corrupt("the transparency of the HEIF file doesn't fit its image")
+                throw .corrupt(
+                    "the alpha sequence of the HEIF file differs from the image sequence in size or number of frames")
             }
         }
         self.image = image

@@ -21,7 +21,7 @@ struct HEVCConfiguration {
             try reader.skip(1)
             for _ in 0..<(try reader.uint16()) { sets.append(Data(try reader.take(try reader.uint16()))) }
             guard sets.count <= Self.maximumSets else {
-                throw .corrupt("the HEVC pictures have \(sets.count) parameter sets")
+                throw .corrupt("the HEVC configuration has more than \(Self.maximumSets) parameter sets")
             }
         }
         parameterSets = sets
@@ -43,7 +43,7 @@ struct HEVCConfiguration {
         try forEachUnit(of: sample) { unit throws(ImageError) in
             if pictures == nil { pictures = try HEVCPictureParameters(unit: unit) }
         }
-        guard let pictures else { throw .corrupt("the HEIF file doesn't say how large its pictures are") }
+        guard let pictures else { throw .corrupt("the HEIF file doesn't state the size of its images") }
         return pictures
     }
 

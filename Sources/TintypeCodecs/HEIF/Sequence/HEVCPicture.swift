@@ -30,7 +30,7 @@ struct HEVCPicture {
             luma: try plane(0), chroma: layout == .none ? nil : (try plane(1), try plane(2)), layout: layout,
             bits: Int(de265_get_bits_per_pixel(image, 0)))
         guard planes.isConsistent, planes.size == parameters.size, planes.bits == parameters.bits else {
-            throw .corrupt("the HEIF file states \(parameters.size), but a frame is \(planes.size)")
+            throw .corrupt("the HEIF file states a size of \(parameters.size), but a frame has \(planes.size) pixels")
         }
         coding = ColorCoding(
             codePoints: CodePoints(

@@ -39,7 +39,7 @@ struct HEVCPictureParameters: Equatable {
         let (width, height) = (try bits.exponential(), try bits.exponential())
         // As far as libde265 goes, and more than the levels of HEVC allow.
         guard 1...65_535 ~= width, 1...65_535 ~= height else {
-            throw .corrupt("the HEVC pictures have a size of \(width)x\(height)")
+            throw .corrupt("the HEVC pictures have the invalid size \(width)x\(height)")
         }
         codedSize = PixelSize(width: width, height: height)
         var cut = [0, 0, 0, 0]

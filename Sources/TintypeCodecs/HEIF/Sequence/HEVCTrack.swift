@@ -26,7 +26,9 @@ struct HEVCTrack {
                 reason: "the frames of the HEIF file are coded as '\(box.type)'; only HEVC is supported for sequences")
         }
         entry = try VisualSampleEntry(box)
-        guard let box = entry.first("hvcC") else { throw .corrupt("the frames of the HEIF file have no configuration") }
+        guard let box = entry.first("hvcC") else {
+            throw .corrupt("the frames of the HEIF file have no configuration ('hvcC')")
+        }
         configuration = try HEVCConfiguration(box)
         samples = try SampleTable(track.sampleTable, maximumCount: limits.mostFrames)
         if let stated = try configuration.pictures() {
@@ -43,7 +45,7 @@ struct HEVCTrack {
         guard pictures.byteCount <= Self.maximumBytes / Self.maximumPictures else {
             throw ImageError(
                 .limitExceeded, stage: .decode,
-                reason: "frames of \(pictures.codedSize) could take more than \(ByteCount(Self.maximumBytes)) to decode"
+                reason: "decoding frames of \(pictures.codedSize) could take more than \(ByteCount(Self.maximumBytes))"
             )
         }
     }
@@ -53,7 +55,7 @@ struct HEVCTrack {
         of samples: SampleTable, _ configuration: HEVCConfiguration, _ file: UnsafeRawBufferPointer
     ) throws(ImageError) -> HEVCPictureParameters {
         guard let first = samples.samples.first else {
-            throw .corrupt("the HEIF file doesn't say how large its frames are")
+            throw .corrupt("the HEIF file doesn't state the size of its frames")
         }
         guard first.bytes.upperBound <= file.count else {
             throw .truncated("the HEIF file ends in the first frame of its sequence")

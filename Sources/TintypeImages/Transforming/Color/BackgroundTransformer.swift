@@ -25,6 +25,6 @@ extension ImageTransformer where Self == ImageTransformers {
 
 extension ImageTransformer {
     /// Returns a sequence that then draws the result over a color.
-    /// - Parameter color: the color below the result.
+    /// - Parameter color: the color behind the result.
     public func background(_ color: PixelColor) -> ImageTransformers { then(.background(color)) }
 }

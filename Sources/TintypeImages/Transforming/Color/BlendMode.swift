@@ -1,8 +1,8 @@
 /// The combination of a source with a destination: the operators of Porter and Duff ("Compositing digital images", 1984), and
 /// the blend modes of the W3C ("Compositing and Blending Level 1").
 ///
-/// Colors are combined as they are encoded, as browsers and image editors do. Of ``PixelFormat/rgbaFloat16``, colors darker than black or
-/// brighter than white are limited only by modes whose formulas need it: overlay, color dodge and burn, hard and soft light, hue,
+/// Colors are combined in their encoded form, as in browsers and image editors. In ``PixelFormat/rgbaFloat16``, colors darker than black or
+/// brighter than white are limited only by modes whose formulas require it: overlay, color dodge and burn, hard and soft light, hue,
 /// saturation, color and luminosity.
 public enum BlendMode: String, Sendable, Hashable, CaseIterable {
     // Operators

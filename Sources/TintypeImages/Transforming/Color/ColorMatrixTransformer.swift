@@ -76,7 +76,7 @@ extension ImageTransformer where Self == ImageTransformers {
     ///
     /// Colors are straight, gamma-encoded RGBA, whose components range from 0 to 1. The rows produce red, green, blue and alpha, and the
     /// fifth column is added, as in SVG's `feColorMatrix` (Filter Effects Module Level 1).
-    /// - Parameter values: the 20 numbers, row by row. Another count is an error, ``ImageError/Code/transformFailed``.
+    /// - Parameter values: the 20 numbers, row by row. Another count throws ``ImageError/Code/transformFailed``.
     public static func colorMatrix(_ values: [Double]) -> ImageTransformers {
         ImageTransformers([ColorMatrixTransformer(values: values)])
     }
@@ -87,7 +87,7 @@ extension ImageTransformer where Self == ImageTransformers {
     /// - Parameter amount: 0 to change nothing, 1 for gray.
     public static func grayscale(_ amount: Double = 1) -> ImageTransformers { colorMatrix(.grayscale(amount)) }
 
-    /// A transformer for brown tones.
+    /// A transformer that gives the image brown tones.
     /// - Parameter amount: 0 to change nothing, 1 for brown tones alone.
     public static func sepia(_ amount: Double = 1) -> ImageTransformers { colorMatrix(.sepia(amount)) }
 

@@ -45,7 +45,7 @@ extension ImageTransformer where Self == ImageTransformers {
     /// A transformer that combines an image with a color. The color is the source, and the image the destination.
     /// - Parameters:
     ///   - color: the color. A color with an alpha of 0 leaves the image unchanged.
-    ///   - mode: the combination. ``BlendMode/sourceIn`` gives an icon the color; ``BlendMode/color`` tints a photograph.
+    ///   - mode: the blend mode. ``BlendMode/sourceIn`` gives an icon the color; ``BlendMode/color`` tints a photograph.
     public static func tint(_ color: PixelColor, mode: BlendMode = .sourceIn) -> ImageTransformers {
         ImageTransformers([TintTransformer(color: color, mode: mode)])
     }
@@ -55,7 +55,7 @@ extension ImageTransformer {
     /// Returns a sequence that then combines the result with a color.
     /// - Parameters:
     ///   - color: the color to combine with.
-    ///   - mode: the combination of the color with the image.
+    ///   - mode: the blend mode.
     public func tint(_ color: PixelColor, mode: BlendMode = .sourceIn) -> ImageTransformers {
         then(.tint(color, mode: mode))
     }

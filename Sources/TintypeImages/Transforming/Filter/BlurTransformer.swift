@@ -27,13 +27,13 @@ struct BlurTransformer: ImageTransformer {
 extension ImageTransformer where Self == ImageTransformers {
     /// A transformer that blurs an image with a Gaussian filter.
     ///
-    /// Below a radius of 2, or of 7 for 8-bit pixels that aren't blurred in linear light, the filter is the Gaussian itself, and its time
-    /// grows with the radius. Larger radii approximate it by three boxes, which differ by less than 3 % of the contrast, and whose time
-    /// hardly depends on the radius. Pixels at the edges are repeated beyond them.
+    /// Below a radius of 2, or of 7 for 8-bit pixels that aren't blurred in linear light, the filter is an exact Gaussian, and its time
+    /// grows with the radius. For larger radii, three box filters approximate it, with a difference of less than 3 % of the contrast; their
+    /// time hardly depends on the radius. Pixels at the edges are repeated beyond the edges.
     /// - Parameters:
     ///   - radius: the standard deviation in pixels, as in CSS. Radii above 2,000 count as 2,000.
-    ///   - inLinearLight: true to blur light instead of encoded values: highlights stay bright, as with a lens that is out of
-    ///     focus. It takes several times as long.
+    ///   - inLinearLight: true to blur light instead of encoded values: highlights remain bright, as with an out-of-focus lens. It takes
+    ///     several times as long.
     public static func blur(radius: Double, inLinearLight: Bool = false) -> ImageTransformers {
         ImageTransformers([BlurTransformer(radius: radius, isLinear: inLinearLight)])
     }

@@ -87,15 +87,15 @@ extension PixelBuffer {
 extension ImageTransformer where Self == ImageTransformers {
     /// A transformer that draws an image, such as a watermark, over another.
     ///
-    /// The cache key has a hash of the overlay's pixels.
+    /// The cache key contains a hash of the overlay's pixels.
     /// - Parameters:
     ///   - overlay: the image to draw, or the animation whose first frame is drawn.
-    ///   - anchor: the place: a point of the overlay lies on the same point of the image.
+    ///   - anchor: the position: this point of the overlay lies on the same point of the image.
     ///   - offsetX: the overlay's shift to the right, in pixels.
     ///   - offsetY: its shift downward, in pixels.
     ///   - width: its drawn width, with its proportions; `nil` for its own size.
     ///   - opacity: its opacity, from 0 to 1.
-    ///   - mode: its combination with the image, in the area that it covers.
+    ///   - mode: the blend mode, for the area that it covers.
     public static func overlay(
         _ overlay: Image, anchor: ImageAnchor = .center, offsetX: Int = 0, offsetY: Int = 0, width: Int? = nil,
         opacity: Double = 1, mode: BlendMode = .sourceOver
@@ -112,12 +112,12 @@ extension ImageTransformer {
     /// Returns a sequence that then draws an image, such as a watermark, over the result.
     /// - Parameters:
     ///   - overlay: the image to draw.
-    ///   - anchor: the point of the image that the same point of the overlay lies on.
+    ///   - anchor: the position: this point of the overlay lies on the same point of the image.
     ///   - offsetX: the overlay's shift to the right, in pixels.
     ///   - offsetY: the overlay's shift downward, in pixels.
     ///   - width: the overlay's drawn width, in pixels; `nil` for its own.
     ///   - opacity: the opacity of the overlay, from 0 to 1.
-    ///   - mode: the combination of the overlay with the image.
+    ///   - mode: the blend mode.
     public func overlay(
         _ overlay: Image, anchor: ImageAnchor = .center, offsetX: Int = 0, offsetY: Int = 0, width: Int? = nil,
         opacity: Double = 1, mode: BlendMode = .sourceOver

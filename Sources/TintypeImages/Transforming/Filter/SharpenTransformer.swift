@@ -41,22 +41,22 @@ struct SharpenTransformer: ImageTransformer {
 }
 
 extension ImageTransformer where Self == ImageTransformers {
-    /// A transformer that sharpens an image by an unsharp mask.
+    /// A transformer that sharpens an image with an unsharp mask.
     /// - Parameters:
     ///   - amount: the strength of the effect; 0 for none, 1 to double the contrast of fine details.
     ///   - radius: the standard deviation of the mask, in pixels.
-    ///   - threshold: the smallest difference of a component that is amplified, from 0 to 1, so that noise isn't.
+    ///   - threshold: the smallest difference of a component to amplify, from 0 to 1, so that noise isn't amplified.
     public static func sharpen(amount: Double = 0.5, radius: Double = 1, threshold: Double = 0) -> ImageTransformers {
         ImageTransformers([SharpenTransformer(amount: amount, radius: radius, threshold: threshold)])
     }
 }
 
 extension ImageTransformer {
-    /// Returns a sequence that then sharpens the result by an unsharp mask.
+    /// Returns a sequence that then sharpens the result with an unsharp mask.
     /// - Parameters:
     ///   - amount: the strength; 0 changes nothing.
-    ///   - radius: the radius of the blurred mask, in pixels.
-    ///   - threshold: the least difference that is sharpened, from 0 to 1.
+    ///   - radius: the standard deviation of the mask, in pixels.
+    ///   - threshold: the smallest difference of a component to amplify, from 0 to 1.
     public func sharpen(amount: Double = 0.5, radius: Double = 1, threshold: Double = 0) -> ImageTransformers {
         then(.sharpen(amount: amount, radius: radius, threshold: threshold))
     }

@@ -59,17 +59,16 @@ struct CropTransformer: ImageTransformer {
 
 extension ImageTransformer where Self == ImageTransformers {
     /// A transformer that keeps a part of an image.
-    /// - Parameter rect: the part. A part outside the image is left out; a load fails with
-    ///   ``ImageError/Code/transformFailed`` if nothing remains.
+    /// - Parameter rect: the part. It is clipped to the image; a load fails with ``ImageError/Code/transformFailed`` if nothing remains.
     public static func crop(_ rect: PixelRect) -> ImageTransformers {
         ImageTransformers([CropTransformer(area: .rect(rect))])
     }
 
     /// A transformer that keeps a part of a given size.
     ///
-    /// With ``CropPosition/smart``, the part is the area with the most edges, saturated colors and skin tones, slightly
-    /// preferring the center. The content is judged on a reduction to 96 pixels. Don't apply it to animations: each frame is cropped where
-    /// its own content is, so the picture jumps.
+    /// With ``CropPosition/smart``, the part is the area with the most edges, saturated colors and skin tones, slightly preferring the
+    /// center. The content is analyzed at a size of 96 pixels. Don't apply it to animations: each frame would be cropped around its own
+    /// content, so that the picture jumps.
     ///
     /// ```swift
     /// let banner = try image.transformed(.crop(width: 60, height: 20, position: .smart))

@@ -1,4 +1,4 @@
-/// A point of an image in relation to its size: 0, 0 is the upper left corner, and 1, 1 the lower right corner.
+/// A point of an image, relative to its size: 0, 0 is the upper left corner, and 1, 1 the lower right corner.
 public struct ImageAnchor: Sendable, Hashable {
     /// The horizontal position, from 0 on the left to 1 on the right.
     public var x: Double
@@ -53,8 +53,8 @@ public enum CropPosition: Sendable, Hashable {
     case anchor(ImageAnchor)
     /// Centers the crop on a point of the image, as far as the edges permit.
     case focus(ImageAnchor)
-    /// Keeps the part with the most detail and color; see `crop(width:height:position:)`. Not for animations: each frame has a part of its
-    /// own.
+    /// Keeps the part with the most detail and color; see `crop(width:height:position:)`. Not for animations, because each frame would be
+    /// cropped differently.
     case smart
 
     /// The canonical spelling in keys.

@@ -91,11 +91,11 @@ extension ImageTransformer where Self == ImageTransformers {
         return ImageTransformers([PadTransformer(extent: .insets(insets), color: color)])
     }
 
-    /// A transformer that adds pixels until an image has a size. A side that is longer stays as it is.
+    /// A transformer that adds pixels until an image has a given size. A longer side remains unchanged.
     /// - Parameters:
     ///   - width: the width in pixels.
     ///   - height: the height in pixels.
-    ///   - anchor: the place of the image: `.topLeft` adds pixels to the right and below.
+    ///   - anchor: the position of the image: `.topLeft` adds pixels to the right and below.
     ///   - color: the color of the new pixels.
     public static func pad(
         toWidth width: Int, height: Int, anchor: ImageAnchor = .center, color: PixelColor = .clear
@@ -119,7 +119,7 @@ extension ImageTransformer {
         then(.pad(top: top, left: left, bottom: bottom, right: right, color: color))
     }
 
-    /// Returns a sequence that then adds pixels until the result has a size.
+    /// Returns a sequence that then adds pixels until the result has a given size.
     /// - Parameters:
     ///   - width: the width, in pixels.
     ///   - height: the height, in pixels.

@@ -1,12 +1,12 @@
-/// The relation of a resized image to the width and height of `resize(width:height:mode:position:upscales:inLinearLight:)`.
+/// The way to fit an image into the width and height of `resize(width:height:mode:position:upscales:inLinearLight:)`.
 public enum ResizeMode: String, Sendable, Hashable, CaseIterable {
-    /// Stretches the image to exactly the size.
+    /// Stretches the image to exactly the given size.
     case fill
-    /// Preserves the proportions. The image fits into the size; a side may be shorter.
+    /// Preserves the proportions. The image fits into the given size; one side may be shorter.
     case aspectFit
-    /// Preserves the proportions and fills exactly the size. The position determines the part that remains.
+    /// Preserves the proportions and fills exactly the given size. The position determines the part that remains.
     case aspectFill
-    /// Preserves the proportions. The image fits into the size, and transparent bars fill the rest.
+    /// Preserves the proportions. The image fits into the given size, and transparent bars fill the rest.
     case letterbox
 }
 
@@ -87,7 +87,9 @@ struct ResizeTransformer: ImageTransformer {
         guard max(canvas.width, canvas.height) <= ParameterCheck.longestSide else {
             throw ImageError(
                 .limitExceeded, stage: .transform,
-                reason: "an image of \(image.size) pixels would have \(canvas) pixels to fill \(size)")
+                reason:
+                    "filling \(size) pixels would enlarge the image from \(image.size) to \(canvas), over the limit of "
+                    + "\(ParameterCheck.longestSide) pixels per side")
         }
         let shown = PixelSize(width: min(size.width, canvas.width), height: min(size.height, canvas.height))
         let part = try position.part(shown, of: canvas, showing: image.pixels, context)
@@ -143,7 +145,7 @@ extension Image {
 extension ImageTransformer where Self == ImageTransformers {
     /// A transformer that resizes an image with a Lanczos filter.
     ///
-    /// A `resize` directly after decoding makes the load decode the image at twice the size or more, not at its full size.
+    /// If `resize` is the first transformer, the load decodes the image at twice the size or more, not at its full size.
     ///
     /// ```swift
     /// request.transformer = .resize(width: 200, height: 200, mode: .aspectFill)
@@ -151,12 +153,11 @@ extension ImageTransformer where Self == ImageTransformers {
     /// - Parameters:
     ///   - width: the width in pixels; `nil` to follow the height proportionally.
     ///   - height: the height in pixels; `nil` to follow the width proportionally.
-    ///   - mode: the relation of the result to both sides.
-    ///   - position: the part that ``ResizeMode/aspectFill`` keeps, or the place of the image in a
-    ///     ``ResizeMode/letterbox``.
-    ///   - upscales: true if the image may grow. If false, an image that is too small keeps its size, except for the parts that
+    ///   - mode: the way to fit the image into the size.
+    ///   - position: the part that ``ResizeMode/aspectFill`` keeps, or the position of the image in a ``ResizeMode/letterbox``.
+    ///   - upscales: true to enlarge small images. If false, an image that is too small keeps its size, except for the parts that
     ///     `aspectFill` crops.
-    ///   - inLinearLight: true to average light instead of encoded values. Fine bright details keep their brightness. It takes
+    ///   - inLinearLight: true to average light instead of encoded values, so that fine bright details keep their brightness. It takes
     ///     several times as long.
     public static func resize(
         width: Int? = nil, height: Int? = nil, mode: ResizeMode = .aspectFit, position: CropPosition = .anchor(.center),
@@ -175,9 +176,9 @@ extension ImageTransformer {
     /// - Parameters:
     ///   - width: the width in pixels; `nil` to follow the height proportionally.
     ///   - height: the height in pixels; `nil` to follow the width proportionally.
-    ///   - mode: the relation of the result to both sides.
+    ///   - mode: the way to fit the image into the size.
     ///   - position: the part that ``ResizeMode/aspectFill`` keeps.
-    ///   - upscales: true if the image may grow.
+    ///   - upscales: true to enlarge small images.
     ///   - inLinearLight: true to average light instead of encoded values.
     public func resize(
         width: Int? = nil, height: Int? = nil, mode: ResizeMode = .aspectFit, position: CropPosition = .anchor(.center),

@@ -75,11 +75,11 @@ struct RotateTransformer: ImageTransformer {
 extension ImageTransformer where Self == ImageTransformers {
     /// A transformer that rotates an image clockwise about its center.
     ///
-    /// Quarter turns move pixels without changing them; one that keeps a size whose sides differ by an odd number is half a pixel off the
-    /// center. Other angles interpolate with a cubic filter (Catmull-Rom), with smooth edges.
+    /// Quarter turns move pixels without changing them. If the size is kept and its sides differ by an odd number, the result is half a
+    /// pixel off center. Other angles interpolate with a cubic filter (Catmull-Rom), with smooth edges.
     /// - Parameters:
     ///   - degrees: the angle. Negative angles are counterclockwise.
-    ///   - expands: true for a result that holds all of the rotated image; false to keep the size and to clip the corners.
+    ///   - expands: true to enlarge the canvas to fit the whole rotated image; false to keep the size and to clip the corners.
     ///   - background: the color of the area that the image doesn't cover.
     public static func rotate(
         degrees: Double, expands: Bool = true, background: PixelColor = .clear

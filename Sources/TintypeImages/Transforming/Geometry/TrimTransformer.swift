@@ -40,8 +40,8 @@ struct TrimTransformer: ImageTransformer {
 extension ImageTransformer where Self == ImageTransformers {
     /// A transformer that removes the rows and columns at the edges that have the color of the upper left pixel.
     ///
-    /// An image of a uniform color stays as it is. Don't apply it to the frames of animations: they would get different sizes.
-    /// - Parameter tolerance: the largest difference of a premultiplied component that counts as the same color, from 0 to 1.
+    /// An image with a uniform color remains unchanged. Don't apply it to the frames of animations, because their sizes would differ.
+    /// - Parameter tolerance: the largest difference of a premultiplied component, from 0 to 1, that counts as the same color.
     public static func trim(tolerance: Double = 0.04) -> ImageTransformers {
         ImageTransformers([TrimTransformer(tolerance: tolerance)])
     }

@@ -96,7 +96,7 @@ extension ImageTransformer where Self == ImageTransformers {
     ///   - corners: the corners to round.
     ///   - borderWidth: the width of the border in pixels; 0 for none. A border as wide as half the shorter side covers
     ///     everything.
-    ///   - borderColor: the color of the border. A translucent border lets the image shine through.
+    ///   - borderColor: the color of the border. The image shows through a translucent border.
     public static func rounded(
         radius: Double, corners: ImageCorners = .all, borderWidth: Double = 0, borderColor: PixelColor = .black
     ) -> ImageTransformers {
