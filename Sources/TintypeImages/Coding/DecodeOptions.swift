@@ -28,7 +28,7 @@ public struct DecodeOptions: Sendable, Hashable, Codable {
     /// The largest number of bytes for the pixels of all frames, without the padding of rows. A larger image is decoded at a smaller size,
     /// whereas ``DecodeLimits`` reject it. With ``decodeToHDR``, each pixel counts as eight bytes, the most that it may have.
     public var maximumBytes: ByteCount?
-    /// The page of a document with several pages, such as PDF and TIFF, counted from 0. Formats with a single page ignore it.
+    /// The page of a document with several pages, such as PDF, TIFF, and HEIC, counted from 0. Formats with a single page ignore it.
     ///
     /// Decoding a page that the document doesn't have throws ``ImageError/Code/pageOutOfRange``.
     public var page = 0
