@@ -19,8 +19,7 @@ public import FoundationEssentials
 /// ```
 ///
 /// Everything else has a default. A loader whose bytes arrive in chunks adopts ``ImageStreaming`` instead. Any number of loads may call a
-/// loader at once: it limits its concurrent transfers itself, and each transfer waits for memory (``LoadRequest/waitForRoom()``) before it
-/// starts.
+/// loader at once: it limits its concurrent transfers itself, and each first waits for memory (``LoadRequest/waitForRoom()``).
 public protocol ImageLoading: Sendable {
     /// Returns true if the loader accepts the URL. By default, it accepts the URLs whose scheme is in ``schemes``.
     /// - Parameter url: the URL.
@@ -38,8 +37,7 @@ public protocol ImageLoading: Sendable {
     /// ``LoadRequest/receive``, but never after it has returned.
     ///
     /// A loader may request other images from its manager. A request for the image that it is loading fails with
-    /// ``ImageError/Code/invalidRequest``, even in tasks that it doesn't wait for. A cycle through another manager isn't detected, and
-    /// never ends.
+    /// ``ImageError/Code/invalidRequest``, even in tasks that it doesn't wait for. A cycle through another manager never ends.
     ///
     /// Throw ``ImageError/Code/cancelled`` only in a canceled task. It would be taken for a cancellation by the caller: no other source is
     /// tried, and a display keeps its placeholder. If something else is canceled, such as the loader's session, throw another error, such

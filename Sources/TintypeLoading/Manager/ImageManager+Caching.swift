@@ -24,8 +24,7 @@ extension ImageManager {
     /// Returns the image of a request if it is in memory or on disk; `nil` if the caches can't supply it.
     ///
     /// This is a load with ``CachePolicy/cacheOnly``, instead of the request's policy: it never asks the source. It decodes and transforms
-    /// the entry on disk, shares that work with equal loads, and stores the result in memory, as the request says. A damaged entry is
-    /// discarded.
+    /// the entry on disk, shares that work with equal loads, and stores the result in memory if asked to. Discards a damaged entry.
     ///
     /// ```swift
     /// let offline = try await manager.cachedImage(for: request)  // nil if the caches don't have it
@@ -145,8 +144,7 @@ extension ImageManager {
         return try await environment.cache.remove(key, from: layers) || wasOriginal
     }
 
-    /// Returns the keys of everything that the disk cache has for a request's source: the original, thumbnails, and transformed images that
-    /// haven't expired.
+    /// Returns the keys of all unexpired images that the disk cache has for a request's source: original, thumbnails, and transformed.
     /// - Parameter request: the request.
     public func cachedVariants(of request: ImageRequest) async -> [ImageKey] {
         let (request, environment) = prepared(request)
@@ -208,8 +206,7 @@ extension ImageManager {
     /// Ends all loads, waits until the bytes that have arrived are on disk, and removes expired entries. Call it at the end of the program,
     /// for example on `SIGTERM`.
     ///
-    /// It completes even if the calling task is canceled. Loads that start later work as usual. A failure to remove expired entries is
-    /// logged.
+    /// It completes even if the calling task is canceled. Later loads work as usual. A failure to remove expired entries is logged.
     /// - Parameter removingExpired: False to leave expired entries on disk.
     public func shutdown(removingExpired: Bool = true) async {
         await Task { [self] in

@@ -37,14 +37,12 @@ extension ImageManager {
         public var cacheSerializer: (@Sendable (_ image: Image, _ data: Data?, _ url: URL) throws -> Data?)?
         /// A closure that changes requests before they are carried out.
         ///
-        /// It receives each request once, as it would be carried out, with the results of ``transformer`` and ``cacheKey`` if the request
-        /// has none.
+        /// It receives each request once, with the results of ``transformer`` and ``cacheKey`` if the request has none.
         public var optionsProcessor: (@Sendable (ImageRequest) -> ImageRequest)?
         /// A closure that returns true if the caches may store a loaded or transformed image.
         ///
         /// It is called before the memory or the disk stores anything, once for all requests that share the image, with any of them. It
-        /// must return soon. Bytes that aren't decoded (``ImageManager/data(for:)``) are stored without calling it. By default, all images
-        /// are stored.
+        /// must return soon. Bytes that aren't decoded (``ImageManager/data(for:)``) are stored without a call. The default stores all.
         public var shouldCache: (@Sendable (Image, ImageRequest) -> Bool)?
         /// The order of caches and source, for requests that don't set ``ImageRequest/cachePolicy``. The default is
         /// ``CachePolicy/cacheFirst``.

@@ -12,8 +12,7 @@ extension ImageRequest {
         public var query = CacheLayers.all
         /// The layers to store the image in. The disk stores the original bytes; see also ``storesVariant``.
         public var store = CacheLayers.all
-        /// The layers to look in for the original that the image can be made from; `nil`, the default, for the disk if ``query`` includes
-        /// it.
+        /// The layers to look in for the original to make the image from; `nil`, the default, for the disk if ``query`` includes it.
         ///
         /// The disk has only bytes; the memory has the image before its ``ImageRequest/transformer``. An image that is neither a thumbnail
         /// nor transformed is itself the original: these layers apply to its bytes, and ``query`` to the decoded image.
@@ -34,8 +33,7 @@ extension ImageRequest {
         /// applies. If loads of several sizes share a transfer, the bytes have the lifetime of the load that ends first. An image that is
         /// already on disk keeps its lifetime.
         public var lifetime: Duration?
-        /// True to end the load only when the caches have stored the image. If writing to disk fails, ``ImageResult/storeError`` has the
-        /// error.
+        /// True to end the load only when the caches have stored the image. An error of the disk is ``ImageResult/storeError``.
         public var waitsForStore = false
         /// True to include the encoded bytes in the result of a memory hit, if the disk cache has them and the request looks there for the
         /// original.

@@ -26,8 +26,7 @@ extension ImageRequest {
         set { parts.hooks = newValue }
     }
 
-    /// True to pass the ``thumbnailSize`` to the loader as ``LoadRequest/targetSize``, so that it can request a smaller image from its
-    /// server.
+    /// True to pass the ``thumbnailSize`` to the loader as ``LoadRequest/targetSize``, so that it can request a smaller image.
     ///
     /// Each size then counts as a source of its own: its bytes are neither shared with, nor cached for, other sizes. Leave it false, the
     /// default, for sources that send the same bytes for all sizes.

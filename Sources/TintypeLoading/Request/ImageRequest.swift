@@ -86,8 +86,7 @@ public struct ImageRequest: Sendable {
         decode.thumbnailSize = thumbnailSize
     }
 
-    /// The box that the decoded image has to fit in, in pixels: ``DecodeOptions/thumbnailSize``. A box with a side below 1 means the full
-    /// image.
+    /// The box that the decoded image has to fit in, in pixels: ``DecodeOptions/thumbnailSize``. A side below 1 means the full image.
     public var thumbnailSize: PixelSize? {
         get { decode.thumbnailSize }
         set { decode.thumbnailSize = newValue }
