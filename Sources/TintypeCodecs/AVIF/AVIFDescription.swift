@@ -3,8 +3,9 @@ internal import TintypeImages
 
 /// The items and the tracks of pictures that a file describes, within limits.
 ///
-/// libavif 0.11 takes memory for all parts of a description before it checks any. It goes through all items for each entry of some boxes, in a call that can't be canceled. It keeps 3 KB for a track of 8 bytes, and 16
-/// bytes for a part of an item that takes none in the file: 60 KB of those took more than 6 GB.
+/// libavif 0.11 takes memory for all parts of a description before it checks any. It goes through all items for each entry of some boxes,
+/// in a call that can't be canceled. It keeps 3 KB for a track of 8 bytes, and 16 bytes for a part of an item that takes none in the file:
+/// 60 KB of those took more than 6 GB.
 struct AVIFDescription {
     private let file: UnsafeRawBufferPointer
     /// The bytes of each item, as far as they are there, in one part or several.

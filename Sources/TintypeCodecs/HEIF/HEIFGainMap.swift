@@ -21,8 +21,8 @@ package struct HEIFGainMap: Sendable, Equatable {
     /// Finds the gain map of the primary image of a HEIC or AVIF file.
     /// - Parameters:
     ///   - file: The whole file.
-    ///   - format: Its format. An AVIF file is decoded in the program: there, HEVC, and images that are composed of others, are no gain maps.
-    ///     They are for a process of their own.
+    ///   - format: The format of the file. AVIF is decoded in the program, so only a gain map of AV1 is found there, a picture or a grid:
+    ///     HEVC, and images that are composed of others, are left to an isolated process.
     /// - Returns: `nil` if the bytes are neither, or have no gain map that can be decoded.
     /// - Complexity: O(bytes of the header)
     package init?(of file: Data, as format: ImageFormat) {

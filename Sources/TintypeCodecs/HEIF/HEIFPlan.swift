@@ -104,16 +104,17 @@ extension HEIFPlan {
 extension HEIFPlan {
     /// Refuses pictures that are much larger than the part that is shown, which no honest file has.
     static func checkProportions(decoded: PixelSize, shown: PixelSize) throws(ImageError) {
-        guard max(decoded.width, decoded.height) <= max(shown.width, shown.height) * 2 + 4_096 else {
+        let most = max(shown.width, shown.height) * 2 + 4_096
+        guard max(decoded.width, decoded.height) <= most else {
             throw ImageError(
                 .limitExceeded, stage: .decode,
                 reason:
-                    "the HEIF file shows only \(shown) of \(decoded) decoded pixels; the longer side may be at most "
-                    + "\(max(shown.width, shown.height) * 2 + 4_096)")
+                    "the HEIF file shows only \(shown) of \(decoded) decoded pixels; the longer side may be at most \(most)"
+            )
         }
     }
 
-    /// Refuses canvases within each other that take much memory. Each stays while the images on it are drawn.
+    /// Refuses canvases within each other that take much memory: each is kept while the images on it are drawn.
     func checkWorkingMemory(_ limits: DecodeLimits) throws(ImageError) {
         let (pixels, limit) = (workingSize.pixelCount, limits.maximumBytes.bytes / 2 + Self.freePixels)
         guard pixels <= limit else {

@@ -9,7 +9,7 @@ internal import TintypeImages
 /// the box `ispe` must agree.
 struct HEIFPlanner {
     private let table: ItemTable
-    private let limits: DecodeLimits
+    private var limits: DecodeLimits
     /// The derived images that are being planned.
     private var path: [Int] = []
     /// The number of images that may still lie on canvases.
@@ -26,7 +26,11 @@ struct HEIFPlanner {
     /// Derived images within each other. The file format sets no limit; real files have up to 3.
     private static let maximumDepth = 8
 
-    init(_ table: ItemTable, limits: DecodeLimits) { (self.table, self.limits) = (table, limits) }
+    init(_ table: ItemTable, limits: DecodeLimits) {
+        (self.table, self.limits) = (table, limits)
+        // The sums of pixels don't overflow, even if a program sets no limit.
+        self.limits.maximumPixels = min(limits.maximumPixels, 1 << 40)
+    }
 
     /// - Throws: ``ImageError/Code/formatNotEnabled`` for codings that aren't read.
     mutating func plan(_ id: Int) throws(ImageError) -> HEIFPlan {

@@ -33,7 +33,7 @@ extension ImageRequest {
         /// applies. If loads of several sizes share a transfer, the bytes have the lifetime of the load that ends first. An image that is
         /// already on disk keeps its lifetime.
         public var lifetime: Duration?
-        /// True to end the load only when the caches have stored the image. An error of the disk is ``ImageResult/storeError``.
+        /// True to end the load only when the caches have stored the image. ``ImageResult/storeError`` has any disk error.
         public var waitsForStore = false
         /// True to include the encoded bytes in the result of a memory hit, if the disk cache has them and the request looks there for the
         /// original.

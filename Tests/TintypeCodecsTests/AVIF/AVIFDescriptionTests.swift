@@ -161,7 +161,7 @@ struct AVIFDescriptionTests {
 
     @Test("Tiles that are far larger than their picture are an error before they are decoded", .capability("3.1"))
     func largeTiles() throws {
-        /// The error of 16 tiles, whatever size they state.
+        /// The error of a picture of 256 × 256 with 16 tiles of a size, if any.
         func reason(_ width: Int, _ height: Int) throws -> String? {
             var tile = try HEIFTestStill.av1Picture(width, height)
             tile.isHidden = true

@@ -326,13 +326,14 @@ struct SeekTests {
         let checks = Lock(0)
         let reader = try AVIFReader(data, limits: DecodeLimits(), decoder: .automatic)
         let context = ProcessingContext(isCancelled: {
-            checks.withLock {
-                $0 += 1; return $0 > 5
+            checks.withLock { count in
+                count += 1
+                return count > 5
             }
         })
         expectCode(.cancelled) { try reader.image(at: 7, context) }
         #expect(checks.withLock { $0 } == 6)
-        // The frames that were decoded stay: the frames on the way from there are three more.
+        // The next seek goes on behind the five frames that were decoded.
         checks.withLock { $0 = -100 }
         #expect(try reader.image(at: 7, context) != nil)
         #expect(checks.withLock { $0 } == -97)

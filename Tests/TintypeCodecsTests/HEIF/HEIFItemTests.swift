@@ -81,8 +81,21 @@ struct HEIFItemTests {
                 + [try HEIFTestStill.picture()]
         }
         refuses(.limitExceeded, try canvases(7, 16_384))
-        refuses(.limitExceeded, try canvases(3, 16_384))
+        refuses(.limitExceeded, try canvases(2, 16_384))
         #expect(throws: Never.self) { try decode(canvases(7, 64)) }
+        // One is within the limit. It is planned for the header, too.
+        #expect(try HEIFCoder().info(HEIFTestStill(items: canvases(1, 16_384)).data).size.width == 16_384)
+    }
+
+    @Test("Sizes that no memory could hold are errors, even without a limit of pixels", .capability("3.1"))
+    func endlessCanvas() throws {
+        var context = ProcessingContext()
+        (context.limits.maximumPixels, context.limits.maximumSide) = (.max, .max)
+        // Numbers of 32 bits: the background, the size, and the place of the image.
+        let side = TestMovie.number(Int(UInt32.max))
+        let data = Data([0, 1]) + Data(count: 8) + side + side + Data(count: 8)
+        let file = HEIFTestStill(items: [HEIFTestStill.derived("iovl", data, from: [2]), try HEIFTestStill.picture()])
+        expectCode(.limitExceeded) { try HEIFCoder().info(of: file.data, context: context) }
     }
 
     @Test("A picture whose transparency is much larger, or whose bytes are used again and again, is over a limit")
