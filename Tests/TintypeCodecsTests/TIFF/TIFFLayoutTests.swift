@@ -145,5 +145,23 @@ struct TIFFLayoutTests {
         let mixed = try floats([200, 1, 100, 0.5], extras: [2], bits: bits)
         #expect(mixed[0, 0] == [200, 200, 200, 255] && mixed[1, 0] == [50, 50, 50, 128])
     }
+
+    @Test("The search for the largest number of a strip looks for cancellation every 128 rows")
+    func canceledSearch() throws {
+        func checks(extremes: [Float]) throws -> Int {
+            var file = HandmadeTIFF(2, 1_024)
+            (file.bits, file.sampleFormat, file.extremes) = (32, 3, extremes)
+            let data = file.data([[Int]](repeating: [Int(Float(0.5).bitPattern)], count: 2_048))
+            let checks = Lock(0)
+            let context = ProcessingContext(isCancelled: {
+                checks.withLock { $0 += 1 }
+                return false
+            })
+            #expect(try coder.decode(data, options: DecodeOptions(), context: context).pixels[1, 1_023].x == 128)
+            return checks.withLock { $0 }
+        }
+        // Nothing has to be searched for what the file states.
+        #expect(try checks(extremes: []) == checks(extremes: [0, 1]) + 1_024 / 128)
+    }
 }
 #endif
