@@ -1,10 +1,8 @@
-import Foundation
 import TestSupport
 import Testing
+import TintypeCodecs
 import TintypeImages
 import TintypeTesting
-
-@testable import TintypeCodecs
 
 extension WebPCoderTests {
     @Test("A thumbnail of odd sides isn't shifted", arguments: [(321, 241), (320, 241), (321, 240)])
@@ -58,30 +56,5 @@ extension WebPCoderTests {
         #expect(try likeness(width: 250) == .infinity)
         let unsmoothed = try likeness(width: 60)
         #expect(unsmoothed > 45 && unsmoothed < .infinity)
-    }
-
-    @Test("Bytes before the first row are passed to libwebp in parts that double, since it reads them anew for each")
-    func doubledParts() throws {
-        let simple = try encode(try photo(32, 32))
-        // A container of its own, with four megabytes before the bitstream.
-        let chunk = simple[12...]
-        let ignored = 4 << 20
-        func number(_ value: Int) -> Data { withUnsafeBytes(of: UInt32(value).littleEndian) { Data($0) } }
-        var data = Data("RIFF".utf8) + number(4 + 18 + 8 + ignored + chunk.count) + Data("WEBP".utf8)
-        data += Data("VP8X".utf8) + number(10) + Data([0, 0, 0, 0, 31, 0, 0, 31, 0, 0])
-        data += Data("none".utf8) + number(ignored) + Data(count: ignored) + chunk
-        let checks = Lock(0)
-        let context = ProcessingContext(isCancelled: {
-            checks.withLock { $0 += 1 }
-            return false
-        })
-        let pixels = try MutablePixelBuffer(size: PixelSize(width: 32, height: 32))
-        let decoder = try WebPImageDecoder(
-            size: pixels.size, isScaled: false, skipsFilter: false, into: pixels.row(0),
-            bytesPerRow: pixels.bytesPerRow)
-        let outcome = try data.withUnsafeBytes { bytes in try decoder.decode(bytes, context: context) }
-        #expect(outcome == .complete)
-        // After an eighth, a quarter, a half, and all of the bytes.
-        #expect(checks.withLock { $0 } == 4)
     }
 }
