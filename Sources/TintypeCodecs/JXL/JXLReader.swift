@@ -65,11 +65,15 @@ final class JXLReader {
     /// The number of bytes of the file that have arrived.
     var byteCount: Int { count }
 
+    private var file: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: bytes[..<count]) }
+
+    /// The boxes of a file that has boxes; `nil` for a bare codestream.
+    private var boxes: TopLevelBoxes? { file.bigEndian32(at: 0) == 12 ? TopLevelBoxes(file) : nil }
+
     /// The Exif and XMP boxes of a file that has boxes, perhaps compressed (ISO/IEC 18181-2, section 9.5).
     private var metadata: ImageMetadata {
-        let file = UnsafeRawBufferPointer(rebasing: bytes[..<count])
-        guard file.bigEndian32(at: 0) == 12 else { return ImageMetadata() }
-        let boxes = TopLevelBoxes(file)
+        guard let boxes else { return ImageMetadata() }
+        let file = file
         func contents(_ type: String) -> Data? {
             if let box = boxes.first(type) { return box.isComplete ? file.metadataBlock(box.payload) : nil }
             // The type of the box that is compressed comes first.
@@ -203,7 +207,7 @@ final class JXLReader {
     /// The size of the largest frame: frames may be larger than the image, which shows a part of them. libjxl decodes them whole.
     var largestFrame: PixelSize {
         var largest = PixelSize(width: Int(basic.xsize), height: Int(basic.ysize))
-        guard let decoder = walker(JXL_DEC_FRAME.rawValue, byteCount: count) else { return largest }
+        guard let decoder = Self.walker(JXL_DEC_FRAME.rawValue, file) else { return largest }
         defer { JxlDecoderDestroy(decoder) }
         while JxlDecoderProcessInput(decoder) == JXL_DEC_FRAME {
             var header = JxlFrameHeader()
@@ -215,13 +219,22 @@ final class JXLReader {
     }
 
     /// True if all bytes of the last frame are there: libjxl passes over a frame that is cut as over any other, but takes the byte behind
-    /// the file for a part of it.
-    ///
-    /// Frames that are shown aren't decoded; those that only help others are.
+    /// the codestream for a part of it.
     private var hasEnd: Bool {
-        guard let decoder = walker(JXL_DEC_FRAME.rawValue | JXL_DEC_FULL_IMAGE.rawValue, byteCount: count + 1) else {
-            return true
+        guard let boxes else { return Self.hasEnd(UnsafeRawBufferPointer(bytes)) }
+        guard boxes.boxes.count < TopLevelBoxes.maximumCount else { return true }
+        // libjxl takes no byte behind the second of several boxes, so it gets what they hold: a part of a codestream has its number before it.
+        var codestream: [UInt8] = []
+        for box in boxes.boxes where box.type == "jxlc" || box.type == "jxlp" {
+            codestream += file[box.payload.dropFirst(box.type == "jxlp" ? 4 : 0)]
         }
+        codestream.append(0)
+        return codestream.withUnsafeBytes(Self.hasEnd)
+    }
+
+    /// True if the last byte is behind the last frame. Frames that are shown aren't decoded; those that only help others are.
+    private static func hasEnd(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard let decoder = walker(JXL_DEC_FRAME.rawValue | JXL_DEC_FULL_IMAGE.rawValue, bytes) else { return true }
         defer { JxlDecoderDestroy(decoder) }
         while true {
             switch JxlDecoderProcessInput(decoder) {
@@ -235,11 +248,11 @@ final class JXLReader {
     }
 
     /// A decoder that walks through the frames, whether they are shown or not.
-    private func walker(_ events: UInt32, byteCount: Int) -> OpaquePointer? {
+    private static func walker(_ events: UInt32, _ bytes: UnsafeRawBufferPointer) -> OpaquePointer? {
         guard let decoder = JxlDecoderCreate(nil) else { return nil }
         guard JxlDecoderSetCoalescing(decoder, 0) == JXL_DEC_SUCCESS,
             JxlDecoderSubscribeEvents(decoder, Int32(events)) == JXL_DEC_SUCCESS,
-            JxlDecoderSetInput(decoder, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), byteCount)
+            JxlDecoderSetInput(decoder, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count)
                 == JXL_DEC_SUCCESS
         else {
             JxlDecoderDestroy(decoder)

@@ -123,6 +123,38 @@ struct JXLCoderTests {
         }
     }
 
+    /// A file whose boxes hold parts of a codestream.
+    /// - Parameter isOpen: true if the last box has no size, and goes to the end of the file.
+    private func boxed(_ parts: [Data], isOpen: Bool) -> Data {
+        func number(_ value: UInt32) -> Data { withUnsafeBytes(of: value.bigEndian) { Data($0) } }
+        let signature = number(12) + Data("JXL ".utf8) + number(0x0D0A_870A)
+        let type = number(20) + Data("ftypjxl ".utf8) + number(0) + Data("jxl ".utf8)
+        return parts.enumerated().reduce(signature + type) { file, part in
+            let isLast = part.offset == parts.count - 1
+            return file + number(isLast && isOpen ? 0 : UInt32(part.element.count + 12)) + Data("jxlp".utf8)
+                + number(UInt32(part.offset) | (isLast ? 1 << 31 : 0)) + part.element
+        }
+    }
+
+    @Test(
+        "An animation in boxes whose last frame is cut says so, whichever box ends early", arguments: [1, 2, 5],
+        [false, true])
+    func cutBoxes(count: Int, isOpen: Bool) throws {
+        let codestream = try encode(try animation())
+        try #require(codestream.starts(with: [0xFF, 0x0A]))
+        // The last frame's bytes are in the last two boxes.
+        let end = codestream.count
+        let bounds = [0] + (1..<count).map { end - 3 * (count - $0) } + [end]
+        let data = boxed(zip(bounds, bounds.dropFirst()).map { codestream[$0..<$1] }, isOpen: isOpen)
+        #expect(try coder.info(data).isComplete && coder.decode(data).animation?.frameCount == 3)
+        for missing in [1, 2, 3, 8, 15, 16] {
+            let cut = Data(data.dropLast(missing))
+            #expect(try coder.info(cut).frameCount == 3 && !coder.info(cut).isComplete, "\(missing)")
+            expectCode(.truncatedImage) { try coder.decode(cut) }
+            #expect(try coder.decode(cut) { $0.allowsPartialImage = true }.animation?.frameCount == 2)
+        }
+    }
+
     @Test("An animation of which only the first frame is there is no whole image")
     func firstFrameOfAnimation() throws {
         let image = try animation()
