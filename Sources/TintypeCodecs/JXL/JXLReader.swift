@@ -223,7 +223,7 @@ final class JXLReader {
     private var hasEnd: Bool {
         guard let boxes else { return Self.hasEnd(UnsafeRawBufferPointer(bytes)) }
         guard boxes.boxes.count < TopLevelBoxes.maximumCount else { return true }
-        // libjxl takes no byte behind the second of several boxes, so it gets what they hold: a part of a codestream has its number before it.
+        // libjxl takes no byte behind the second of several boxes, so it gets what they hold. A part of a codestream follows its number.
         var codestream: [UInt8] = []
         for box in boxes.boxes where box.type == "jxlc" || box.type == "jxlp" {
             codestream += file[box.payload.dropFirst(box.type == "jxlp" ? 4 : 0)]
