@@ -142,7 +142,7 @@ struct JXLCoderTests {
     func cutBoxes(count: Int, isOpen: Bool) throws {
         let codestream = try encode(try animation())
         try #require(codestream.starts(with: [0xFF, 0x0A]))
-        // The last frame's bytes are in the last two boxes.
+        // Each box but the first has three bytes, so the last frame goes on from one to the next.
         let end = codestream.count
         let bounds = [0] + (1..<count).map { end - 3 * (count - $0) } + [end]
         let data = boxed(zip(bounds, bounds.dropFirst()).map { codestream[$0..<$1] }, isOpen: isOpen)
