@@ -26,6 +26,15 @@ struct URLListTests {
         #expect(try await list.next() == nil)
     }
 
+    @Test("The bytes of a line that isn't UTF-8 become escapes")
+    func otherEncodings() async throws {
+        let folder = try TemporaryDirectory()
+        let latin = Data("http://a/f".utf8) + [0xFC] + Data("r.png".utf8)
+        let file = try folder.write(latin + Data("\nhttp://a/für.png\n".utf8) + latin, to: "urls.txt").path
+        let list = try URLList([], file: file)
+        #expect(try await all(list) == ["http://a/f%FCr.png", "http://a/für.png", "http://a/f%FCr.png"])
+    }
+
     @Test("A long list is read in parts, in order")
     func longList() async throws {
         let folder = try TemporaryDirectory()

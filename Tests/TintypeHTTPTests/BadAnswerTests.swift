@@ -49,6 +49,24 @@ struct BadAnswer: Sendable, CustomTestStringConvertible {
         BadAnswer(name: "two codings for the transfer", code: .badResponse) { _ in
             raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n")
         },
+        BadAnswer(name: "a body that is as it is for the transfer", code: .badResponse) { _ in
+            raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\nContent-Length: 3\r\n\r\nabc")
+        },
+        BadAnswer(name: "a field on two lines", code: .badResponse) { _ in
+            raw("HTTP/1.1 200 OK\r\nX-A: a\r\n b\r\nContent-Length: 3\r\n\r\nabc")
+        },
+        BadAnswer(name: "lines without carriage returns", code: .badResponse) { _ in
+            raw("HTTP/1.1 200 OK\nContent-Length: 3\n\nabc")
+        },
+        BadAnswer(name: "the protocol in lower case", code: .badResponse) { _ in
+            raw("http/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc")
+        },
+        BadAnswer(name: "two equal lengths", code: .badResponse) { _ in
+            raw("HTTP/1.1 200 OK\r\nContent-Length: 3\r\nContent-Length: 3\r\n\r\nabc")
+        },
+        BadAnswer(name: "white space behind the size of a chunk", code: .badResponse) { _ in
+            raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3 \r\nabc\r\n0\r\n\r\n")
+        },
         BadAnswer(name: "the largest length that there is", code: .bodyTooLarge) { _ in
             raw("HTTP/1.1 200 OK\r\nContent-Length: 9223372036854775807\r\n\r\nabc")
         },

@@ -74,6 +74,15 @@ struct RedirectPolicyTests {
         #expect(next.headers.all.map(\.name) == ["Accept"])
     }
 
+    @Test("A location whose bytes swift-nio has replaced is refused")
+    func repaired() throws {
+        var policy = RedirectPolicy(maximum: 5)
+        let error = #expect(throws: ImageError.self) {
+            try policy.next(after: request("http://h/"), status: 302, location: "/f\u{FFFD}r.png")
+        }
+        #expect(error?.code == .badRedirect && error?.reason.contains("UTF-8") == true)
+    }
+
     @Test(
         "A redirect from https to http or to another scheme is refused",
         arguments: ["http://h/b", "file:///etc/passwd", "data:,x", "http:///x", "ftp://h/x"])

@@ -62,6 +62,26 @@ struct RequestTargetTests {
         #expect(loaded.url.absoluteString.hasSuffix(target))
     }
 
+    @Test(
+        "The bytes of a location that isn't UTF-8 are asked for as they are", .capability("DLR-30"),
+        arguments: [[], [70], Array(1...110)])
+    func rawLocation(_ cuts: [Int]) async throws {
+        let server = try await OriginServer.start { request in
+            guard request.path == "/" else { return OriginResponse(bytes) }
+            let early = "HTTP/1.1 103 Early Hints\r\nLocation: /no\r\n\r\nHTTP/1.1 302 Found\r\n"
+            // Latin-1, UTF-8, characters to encode, and U+FFFD itself.
+            let name = Data("LOCATION: \t/f".utf8) + [0xFC] + Data("ü%20[1]?".utf8) + [0xDF, 0xEF, 0xBF, 0xBD]
+            let answer = Data(early.utf8) + name + Data(" \r\nContent-Length: 0\r\n\r\n".utf8)
+            var response = OriginResponse()
+            response.sendsHead = false
+            response.steps = zip([0] + cuts, cuts + [answer.count]).map { .bytes(answer[$0..<$1]) }
+            return response
+        }
+        let loaded = try await downloader.load(LoadRequest(url: server.url("/")))
+        #expect(loaded.data == bytes)
+        #expect(server.requests.map(\.target) == ["/", "/f%FC%C3%BC%20%5B1%5D?%DF%EF%BF%BD"])
+    }
+
     @Test("An escape that isn't UTF-8 reaches the server over HTTP/2 and a Unix domain socket, too")
     func otherConnections() async throws {
         let folder = try TemporaryDirectory()

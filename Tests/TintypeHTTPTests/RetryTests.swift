@@ -33,6 +33,16 @@ struct RetryTests {
             clock: clock)
     }
 
+    @Test("The measurements of redirects are those of the last attempt", .capability("DLR-34"))
+    func redirectsOfTheLastAttempt() async throws {
+        let script = Script(.status(503), .status(503), OriginResponse(bytes))
+        let server = try await OriginServer.start { $0.path == "/a" ? .redirect(to: "/b") : script.next() }
+        let downloader = ImageDownloader(.init(retry: RetryPolicy(baseDelay: .zero)))
+        let loaded = try await downloader.load(LoadRequest(url: server.url("/a")))
+        let metrics = try #require(loaded.transfer)
+        #expect(metrics.attempts == 3 && metrics.redirects == 1)
+    }
+
     @Test("An observer learns of the end of a load that is cancelled during a delay", arguments: [true, false])
     func cancelledDelay(byDownloader: Bool) async throws {
         let server = try await OriginServer.start { _ in .status(503) }

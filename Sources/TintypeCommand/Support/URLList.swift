@@ -5,7 +5,8 @@ internal import TintypeLoading
 
 /// The URLs for a command: its arguments, then the lines of a file or of standard input, which are read when they are needed.
 ///
-/// Blank lines and lines that start with `#` are ignored. Lines longer than ``longestLine`` are counted and skipped.
+/// Blank lines and lines that start with `#` are ignored. Lines longer than ``longestLine`` are counted and skipped. A line needn't be
+/// UTF-8: its bytes become escapes.
 final class URLList: Sendable {
     private struct State {
         var arguments: ArraySlice<String>
@@ -100,7 +101,7 @@ final class URLList: Sendable {
             state.skippedLines += 1
             return ""
         }
-        return String(decoding: rest[..<end], as: UTF8.self)
+        return String(validating: rest[..<end], as: UTF8.self) ?? String(escapingURL: rest[..<end])
     }
 
     /// Waits for more bytes, and checks now and then for cancellation.

@@ -33,6 +33,9 @@ struct RedirectPolicy: Sendable {
 
     static func isRedirect(_ status: Int) -> Bool { [301, 302, 303, 307, 308].contains(status) }
 
+    /// True if swift-nio has put another character in the place of bytes that aren't UTF-8.
+    static func isRepaired(_ location: String) -> Bool { location.unicodeScalars.contains("\u{FFFD}") }
+
     /// Returns the request to send after a redirect.
     /// - Parameter mayRepeat: True if the URLs so far may be asked again, because the answers may differ now: the redirect has set a cookie.
     /// - Returns: `nil` if the response is not a redirect: its status is another, or it has no location.
@@ -42,6 +45,9 @@ struct RedirectPolicy: Sendable {
     ) throws(ImageError) -> DownloadRequest? {
         guard Self.isRedirect(status), let location else { return nil }
         if chain.isEmpty { chain = [request.url] }
+        guard !Self.isRepaired(location) else {
+            throw refused("the server redirected to a location that isn't UTF-8: its bytes aren't known over HTTP/2")
+        }
         guard let target = target(location, of: request.url) else {
             throw refused("the server redirected to \(Self.shown(location)), which can't be loaded over HTTP")
         }

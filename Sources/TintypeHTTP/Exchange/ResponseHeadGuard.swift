@@ -36,6 +36,8 @@ struct EarlyResponse: Error {}
 private final class ResponseState {
     /// The bytes since the end of the last response, while no final head has arrived.
     var bytes = 0
+    /// The reads since the end of the last response, while no final head has arrived.
+    var head = ByteBuffer()
     /// True from a final head to the end of its response.
     var hasHead = false
     /// True from the request to the end of its response.
@@ -124,6 +126,7 @@ private final class ResponseByteCheck: ChannelInboundHandler {
             guard state.bytes <= ResponseHeadGuard.maximumBytes else {
                 return state.reject(HTTPParserError.headerOverflow, context)
             }
+            if isFirst { state.head = read } else { state.head.writeImmutableBuffer(read) }
         }
         state.isParsing = true
         state.hasBytes = true
@@ -246,9 +249,13 @@ private final class ResponsePartCheck: ChannelDuplexHandler {
         }
         let part = unwrapInboundIn(data)
         switch part {
-        case .head(let head):
+        case .head(var head):
             guard head.status.code >= 100 else { return state.reject(HTTPParserError.invalidStatus, context) }
-            if head.status.code >= 200 || head.status == .switchingProtocols { state.hasHead = true }
+            guard head.status.code >= 200 || head.status == .switchingProtocols else { break }
+            state.hasHead = true
+            LocationBytes.restore(in: &head.headers, of: state.head)
+            state.head = ByteBuffer()
+            return context.fireChannelRead(wrapInboundOut(.head(head)))
         case .body(let bytes): state.bodyBytes += bytes.readableBytes
         case .end:
             if state.isParsing { state.end = part } else { pass(part, context) }

@@ -5,18 +5,30 @@ extension URL {
     /// The URL with its host as it is asked for: in ASCII (RFC 5891 and UTS #46), and without escapes.
     ///
     /// FoundationEssentials escapes the letters of a host that aren't ASCII. Foundation, which has the tables of Unicode, writes it in ASCII itself.
-    /// `nil` if no host can have that name, or the system has no libidn2.
+    /// `nil` if no host can have that name or address, or the system has no libidn2.
     package var withASCIIHost: URL? {
-        // A colon is that of an address.
-        guard let host = host(percentEncoded: true), !host.contains(":"),
-            host.utf8.contains(where: { $0 >= 0x80 || $0 == UInt8(ascii: "%") })
-        else { return self }
+        guard let host = host(percentEncoded: true) else { return self }
+        if hasBrackets { return Self.isAddress(host) ? self : nil }
+        guard host.utf8.contains(where: { $0 >= 0x80 || $0 == UInt8(ascii: "%") }) else { return self }
         // Bytes that aren't UTF-8 leave an escape, or nothing.
         guard let name = self.host(percentEncoded: false), let ascii = InternationalName.ascii(name),
             var components = URLComponents(url: self, resolvingAgainstBaseURL: true)
         else { return nil }
         components.encodedHost = ascii
         return components.url
+    }
+
+    /// True if the host is in brackets, which are those of an IPv6 address (RFC 3986, section 3.2.2).
+    private var hasBrackets: Bool {
+        let text = absoluteString.utf8
+        guard let start = text.firstIndex(of: UInt8(ascii: "/")) else { return false }
+        return text[start...].dropFirst(2).prefix { !"/?#".utf8.contains($0) }.contains(UInt8(ascii: "["))
+    }
+
+    private static func isAddress(_ host: String) -> Bool {
+        var address = in6_addr()
+        // A zone follows the address (RFC 6874).
+        return inet_pton(AF_INET6, String(host.prefix { $0 != "%" }), &address) == 1
     }
 
     /// The same in lowercase, so that all spellings of a host share its connections.

@@ -19,6 +19,13 @@ extension URL {
     }
 }
 
+extension String {
+    /// Creates the text of a URL from bytes that need not be UTF-8: escapes take the place of all bytes that aren't ASCII.
+    package init(escapingURL bytes: some Sequence<UInt8>) {
+        self.init(decoding: bytes.flatMap { $0 < 0x80 ? [$0] : WrittenURL.escape($0) }, as: UTF8.self)
+    }
+}
+
 /// The bytes of a URL as it was written.
 private struct WrittenURL {
     let bytes: UnsafeBufferPointer<UInt8>
@@ -77,7 +84,7 @@ private struct WrittenURL {
         return digits.count == 2 && digits.allSatisfy { Self.hexDigits[Int($0)] }
     }
 
-    private static func escape(_ byte: UInt8) -> [UInt8] {
+    static func escape(_ byte: UInt8) -> [UInt8] {
         let digits = Array("0123456789ABCDEF".utf8)
         return [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
     }

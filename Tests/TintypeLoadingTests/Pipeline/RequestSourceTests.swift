@@ -60,6 +60,23 @@ struct RequestSourceTests {
         #expect(await bench.failure(ImageRequest(data: Data("DOT 9".utf8), identifier: ""))?.code == .invalidRequest)
     }
 
+    @Test(
+        "What a program stores for a file or a data: URL is in memory alone, because no load looks on disk",
+        .capability("CST-01"))
+    func storedForLocal() async throws {
+        let folder = try TemporaryDirectory()
+        let cache = DictionaryCache()
+        let manager = ImageManager(
+            cache: cache, loader: ImageLoaders([FileLoader(), DataURLLoader()]), coders: DotCoder())
+        let image = try solidImage(8, 8).with { $0.format = .dot }
+        for request in [ImageRequest(path: folder.path + "/a.dot"), try ImageRequest(string: "data:,DOT 8")] {
+            try await manager.store(image, data: Data("DOT 8".utf8), for: request)
+            #expect(await manager.cachedLayers(for: request) == .memory)
+        }
+        await manager.flush()
+        #expect(cache.now.disk.isEmpty)
+    }
+
     @Test("A closure is called once for all who wait, and its bytes are stored on disk", .capability("MGR-03"))
     func closure() async throws {
         let calls = Lock(0)
