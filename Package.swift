@@ -187,7 +187,7 @@ let package = Package(
         .executableTarget(
             name: "TintypeGallery",
             dependencies: [
-                "Tintype", "TintypeGTK", "TintypeTesting", library("CGTK", for: "GTK"), library("CGTKShim", for: "GTK"),
+                "Tintype", "TintypeGTK", "TintypeTesting", library("CGTK", for: "GTK"),
             ],
             path: "Examples/Gallery"),
         // The program of the tutorial.

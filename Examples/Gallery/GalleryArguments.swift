@@ -76,7 +76,9 @@ struct GalleryArguments {
             case let option where option.hasPrefix("--"): throw UsageError(reason: "\(option) is unknown.")
             default:
                 if let count {
-                    do { try SampleFolder.fill(argument, count: count) } catch { problems.append("\(argument): \(error)") }
+                    do { try SampleFolder.fill(argument, count: count) } catch {
+                        problems.append("\(argument): \(error)")
+                    }
                 }
                 sources.append(argument)
             }
@@ -84,8 +86,16 @@ struct GalleryArguments {
         add(sources)
     }
 
+    /// These arguments with other images. It may take a while, as folders are searched.
+    func opening(_ sources: [String]) -> GalleryArguments {
+        var arguments = self
+        (arguments.urls, arguments.problems) = ([], [])
+        arguments.add(sources)
+        return arguments
+    }
+
     /// Adds the images of folders, files, and addresses.
-    mutating func add(_ sources: [String]) {
+    private mutating func add(_ sources: [String]) {
         for source in sources {
             let found = Self.urls(source)
             if found.isEmpty {
@@ -99,8 +109,10 @@ struct GalleryArguments {
 
     /// The names of files that are shown: those of the formats of the package.
     private static let extensions: Set<String> = [
-        "jpg", "jpeg", "jpe", "jfif", "png", "apng", "gif", "webp", "bmp", "ico", "cur", "avif", "avifs", "heic", "heics",
-        "heif", "jxl", "tif", "tiff", "svg", "svgz", "pdf", "dng", "cr2", "cr3", "nef", "arw", "raf", "orf", "rw2", "pef",
+        "jpg", "jpeg", "jpe", "jfif", "png", "apng", "gif", "webp", "bmp", "ico", "cur", "avif", "avifs", "heic",
+        "heics",
+        "heif", "jxl", "tif", "tiff", "svg", "svgz", "pdf", "dng", "cr2", "cr3", "nef", "arw", "raf", "orf", "rw2",
+        "pef",
     ]
 
     /// Pictures in all formats that need no trait, drawn into the folder of temporary files.
@@ -123,7 +135,11 @@ struct GalleryArguments {
         guard FileManager.default.fileExists(atPath: argument, isDirectory: &isDirectory) else { return [] }
         if isDirectory.boolValue {
             let names = (try? FileManager.default.subpathsOfDirectory(atPath: argument)) ?? []
-            return names.filter { extensions.contains($0.split(separator: ".").last?.lowercased() ?? "") }.sorted()
+            // Hidden files and folders stay hidden.
+            return names.filter {
+                !$0.hasPrefix(".") && !$0.contains("/.")
+                    && extensions.contains($0.split(separator: ".").last?.lowercased() ?? "")
+            }.sorted()
                 .map { ImageRequest(path: "\(argument)/\($0)").url }
         }
         if argument.hasSuffix(".txt"), !isInList, let text = try? String(contentsOfFile: argument, encoding: .utf8) {

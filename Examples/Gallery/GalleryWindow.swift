@@ -16,16 +16,21 @@ import TintypeGTK
     private let stack: WidgetPointer = gtk_stack_new()
     private let title: WidgetPointer = gtk_label_new(nil)
     private let problems: WidgetPointer = gtk_label_new(nil)
+    /// What couldn't be opened, above the images that could.
+    private let notice: WidgetPointer = gtk_label_new(nil)
     private lazy var viewer = ViewerPage { [weak self] in self?.step(by: $0) }
     private lazy var settings = SettingsPage()
     private lazy var grid = GridPage(loads: arguments.measures != .pictures) { [weak self] in self?.open($0) }
-    private lazy var back = Widgets.button(icon: "go-previous-symbolic", label: "All images (Alt+Left)") { [weak self] in
+    private lazy var back = Widgets.button(icon: "go-previous-symbolic", label: "All images (Alt+Left)") {
+        [weak self] in
         self?.goBack()
     }
     private var page = Page.grid
     private var position = 0
     private var measurement: Measurement?
     private var chooser: OpaquePointer?
+    /// The search of folders that were chosen or dropped.
+    private var opening: Task<Void, Never>?
 
     init(
         _ arguments: GalleryArguments, of application: UnsafeMutablePointer<GtkApplication>?,
@@ -38,9 +43,10 @@ import TintypeGTK
         gtk_stack_set_transition_type(stack, GTK_STACK_TRANSITION_TYPE_CROSSFADE)
         let choose = Widgets.button(label: "Open a Folder…") { [weak self] in self?.chooseFolder() }
         gtk_widget_add_css_class(choose, "suggested-action")
-        let empty = Widgets.statusPage(icon: "folder-pictures-symbolic", title: "No Images", text: problems, button: choose)
+        let empty = Widgets.statusPage(
+            icon: "folder-pictures-symbolic", title: "No Images", text: problems, button: choose)
         for (page, widget) in [
-            (Page.empty, empty), (.grid, grid.widget), (.viewer, viewer.widget), (.settings, settings.widget),
+            (Page.empty, empty), (.grid, makeGridPage()), (.viewer, viewer.widget), (.settings, settings.widget),
         ] { gtk_stack_add_named(stack, widget, page.rawValue) }
         if arguments.showsWidgets { gtk_stack_add_named(stack, WidgetsPage.make(), Page.widgets.rawValue) }
         gtk_window_set_default_size(Widgets.window(window), Int32(arguments.size.width), Int32(arguments.size.height))
@@ -68,6 +74,15 @@ import TintypeGTK
         if let file = arguments.screenshot { takeScreenshot(file) }
     }
 
+    private func makeGridPage() -> WidgetPointer {
+        let page: WidgetPointer = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0)
+        gtk_label_set_wrap(OpaquePointer(notice), 1)
+        for set in [gtk_widget_set_margin_top, gtk_widget_set_margin_bottom] { set(notice, 6) }
+        gtk_widget_set_vexpand(grid.widget, 1)
+        for child in [notice, grid.widget] { gtk_box_append(Widgets.box(page), child) }
+        return page
+    }
+
     private func makeHeader() -> WidgetPointer {
         let header: WidgetPointer = gtk_header_bar_new()
         let pointer = OpaquePointer(header)
@@ -81,15 +96,20 @@ import TintypeGTK
             })
         gtk_header_bar_pack_end(
             pointer,
-            Widgets.button(icon: "emblem-system-symbolic", label: "Settings") { [weak self] in
-                self?.settings.refresh()
-                self?.show(.settings)
-            })
-        gtk_header_bar_pack_end(
-            pointer,
-            Widgets.button(icon: "preferences-desktop-keyboard-shortcuts-symbolic", label: "Keyboard shortcuts (F1)") { [weak self] in
-                if let self { Shortcuts.show(over: Widgets.window(window)) }
-            })
+            PrimaryMenu.button([
+                (
+                    "Settings",
+                    { [weak self] in
+                        self?.settings.refresh()
+                        self?.show(.settings)
+                    }
+                ),
+                ("Keyboard Shortcuts", { [weak self] in if let self { Shortcuts.show(over: Widgets.window(window)) } }),
+                (
+                    "About Gallery",
+                    { [weak self] in if let self { PrimaryMenu.showAbout(over: Widgets.window(window)) } }
+                ),
+            ]))
         return header
     }
 
@@ -115,6 +135,8 @@ import TintypeGTK
 
     private func showImages() {
         grid.show(arguments.urls)
+        gtk_label_set_text(OpaquePointer(notice), arguments.problems.joined(separator: "\n"))
+        gtk_widget_set_visible(notice, arguments.problems.isEmpty ? 0 : 1)
         let text = (arguments.problems + ["Open a folder, or drop one here."]).joined(separator: "\n")
         gtk_label_set_text(OpaquePointer(problems), text)
         show(arguments.urls.isEmpty && arguments.measures == nil ? .empty : .grid)
@@ -166,10 +188,15 @@ import TintypeGTK
     // MARK: Folders
 
     private func openSources(_ sources: [String]) {
-        (arguments.urls, arguments.problems) = ([], [])
-        arguments.add(sources)
-        if page == .viewer { viewer.close() }
-        showImages()
+        opening?.cancel()
+        opening = Task {
+            // Folders are searched on another thread.
+            let found = await Task.detached { [arguments] in arguments.opening(sources) }.value
+            guard !Task.isCancelled else { return }
+            arguments = found
+            if page == .viewer { viewer.close() }
+            showImages()
+        }
     }
 
     private func chooseFolder() {

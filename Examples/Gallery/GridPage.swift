@@ -25,6 +25,8 @@ import TintypeGTK
             picture.decodeSize = PixelSize(width: Int(Self.side), height: Int(Self.side))
             picture.failure = .icon("image-missing-symbolic")
             gtk_widget_set_size_request(picture.widget, Self.side, Self.side)
+            // The size for which it is decoded, however wide the column is.
+            for set in [gtk_widget_set_halign, gtk_widget_set_valign] { set(picture.widget, GTK_ALIGN_CENTER) }
             return picture.widget
         } bind: { [weak self] picture, _, position in
             self?.bind(picture, position)
@@ -42,7 +44,9 @@ import TintypeGTK
         Widgets.setTooltips(of: grid) { [weak self] widget in
             guard let self, let tile = tiles[widget] else { return nil }
             let name = urls[tile.position].lastPathComponent
-            guard case .failure(let error) = tile.picture.imageBinding.phase(), !error.isCancellation else { return name }
+            guard case .failure(let error) = tile.picture.imageBinding.phase(), !error.isCancellation else {
+                return name
+            }
             return "\(name)\n\(error.reason)"
         }
         Widgets.connectNumber(grid, "activate") { position in open(Int(position)) }

@@ -1,6 +1,5 @@
 #if GTK
 import CGTK
-import CGTKShim
 import Foundation
 import Tintype
 import TintypeGTK
@@ -92,7 +91,9 @@ import TintypeGTK
     private func show(_ phase: DisplayPhase) {
         switch phase {
         case .image(let result): size = result.image.sourceSize ?? result.image.size
-        case .failure(let error): gtk_label_set_text(OpaquePointer(reason), "\(error.reason.prefix(1).uppercased())\(error.reason.dropFirst()).")
+        case .failure(let error):
+            gtk_label_set_text(
+                OpaquePointer(reason), "\(error.reason.prefix(1).uppercased())\(error.reason.dropFirst()).")
         case .empty, .loading: break
         }
         // There is nothing to enlarge without an image.
@@ -108,13 +109,11 @@ import TintypeGTK
 
     // MARK: Zoom
 
-    private var screenScale: Double { max(1, tintype_scale(picture.widget)) }
-
     /// The magnification that fits the window.
     private var fittedZoom: Double {
         min(
             Double(gtk_widget_get_width(scrolled)) / Double(max(1, size.width)),
-            Double(gtk_widget_get_height(scrolled)) / Double(max(1, size.height))) * screenScale
+            Double(gtk_widget_get_height(scrolled)) / Double(max(1, size.height))) * picture.scaleFactor
     }
 
     func scale(by factor: Double) { set((zoom ?? fittedZoom) * factor) }
@@ -137,7 +136,8 @@ import TintypeGTK
         }
         self.zoom = zoom
         let (width, height) =
-            zoom.map { (Double(size.width) * $0 / screenScale, Double(size.height) * $0 / screenScale) } ?? (-1, -1)
+            zoom.map { (Double(size.width) * $0 / picture.scaleFactor, Double(size.height) * $0 / picture.scaleFactor) }
+            ?? (-1, -1)
         gtk_widget_set_size_request(picture.widget, Int32(min(width, 32_000)), Int32(min(height, 32_000)))
         gtk_label_set_text(OpaquePointer(label), zoom.map { "\(Int(($0 * 100).rounded())) %" } ?? "Fit")
     }

@@ -85,6 +85,10 @@ public import TintypeDisplay
         }
     }
 
+    /// The number of device pixels per application pixel, such as 1, 1.5, or 2. A widget without a window has that of the first screen. Before
+    /// GTK 4.12, it is a whole number, rounded up.
+    public var scaleFactor: Double { state.scaleFactor }
+
     // MARK: Animations
 
     /// The playback settings for the current animation and for later animations. ``PlaybackSettings/isAutomatic`` affects later animations

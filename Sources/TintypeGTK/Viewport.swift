@@ -51,15 +51,16 @@ internal import CGTK
 
     func remove(_ state: WidgetState) { members[ObjectIdentifier(state)] = nil }
 
-    /// True if a widget is in the part that is scrolled into view.
-    func shows(_ widget: WidgetPointer) -> Bool {
+    /// True if a widget is in the part that is scrolled into view, or at most so many pages away from it.
+    func shows(_ widget: WidgetPointer, pages: Float = 0) -> Bool {
         var bounds = graphene_rect_t()
         guard gtk_widget_compute_bounds(widget, window, &bounds) != 0 else { return true }
         // A widget that isn't laid out yet counts as visible.
         guard bounds.size.width > 0, bounds.size.height > 0 else { return true }
         let (width, height) = (Float(gtk_widget_get_width(window)), Float(gtk_widget_get_height(window)))
-        return bounds.origin.x < width && bounds.origin.x + bounds.size.width > 0 && bounds.origin.y < height
-            && bounds.origin.y + bounds.size.height > 0
+        let (start, end) = (-pages, 1 + pages)
+        return bounds.origin.x < end * width && bounds.origin.x + bounds.size.width > start * width
+            && bounds.origin.y < end * height && bounds.origin.y + bounds.size.height > start * height
     }
 
     /// Looks at all widgets when the window has been laid out: in the idle time after its next frame.

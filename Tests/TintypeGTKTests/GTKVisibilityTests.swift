@@ -109,6 +109,33 @@ enum GTKVisibilityTests {
             gtk_adjustment_set_value(adjustment, 0)
             await run.wait("it plays again") { picture.player?.isSuspended == false }
         },
+        GTKTest("Nothing loads more than a page away from what a scrolled window shows", .capability("3.20")) { run in
+            @MainActor func isLoaded(_ picture: TintypePicture) -> Bool {
+                if case .image = picture.imageBinding.phase() { true } else { false }
+            }
+            let scrolled = gtk_scrolled_window_new()!
+            let box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0)!
+            let pictures = (0..<3).map { _ in TintypePicture(manager: run.manager) }
+            for (number, picture) in pictures.enumerated() {
+                run.loader.answer(run.url("\(number)"), with: .data(Paint.png(Paint.red)))
+                gtk_widget_set_size_request(picture.widget, 50, 150)
+                gtk_box_append(UnsafeMutableRawPointer(box).assumingMemoryBound(to: GtkBox.self), picture.widget)
+            }
+            gtk_scrolled_window_set_child(OpaquePointer(scrolled), box)
+            await run.show(scrolled, width: 100, height: 100)
+            await run.wait("they have their places") {
+                pictures.map(\.imageBinding.isSuspended) == [false, false, true]
+            }
+            for (number, picture) in pictures.enumerated() { picture.setImage(run.url("\(number)")) }
+            await run.wait("the first and the second are loaded") {
+                isLoaded(pictures[0]) && isLoaded(pictures[1])
+            }
+            run.equal(run.loader.requestCount(), 2)
+            gtk_adjustment_set_value(gtk_scrolled_window_get_vadjustment(OpaquePointer(scrolled)), 150)
+            await run.wait("the third is loaded before it is seen") {
+                isLoaded(pictures[2]) && !pictures[2].imageBinding.isVisible
+            }
+        },
         GTKTest("A transparent widget doesn't play", .capability("AIV-08")) { run in
             run.loader.answer(run.url("moving"), with: .data(Paint.animation()))
             let picture = TintypePicture(manager: run.manager)

@@ -16,7 +16,7 @@ tintype_test_packages=(tmux libsixel-bin)
 
 # What the widgets take on top, and a display for their tests.
 tintype_gtk_packages=("${tintype_trait_packages[@]}" libgtk-4-dev)
-tintype_display_packages=(xvfb xauth fonts-dejavu-core)
+tintype_display_packages=(xvfb xauth xdotool fonts-dejavu-core)
 # The formats behind package traits, and how everything is built. All scripts that test build with these same options, and so
 # share one build.
 tintype_formats=AVIF,HEIF,JXL,TIFF,SVG,PDF,RAW
