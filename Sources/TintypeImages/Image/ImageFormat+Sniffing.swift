@@ -66,11 +66,9 @@ extension ImageFormat {
             // The size of the next header: OS/2 1 and 2, Windows 3, and versions 2 to 5.
             return [12, 16, 40, 52, 56, 64, 108, 124].contains(little(14, 4)) ? .bmp : nil
         }
-        if head.count >= 22, little(0, 2) == 0, [1, 2].contains(little(2, 2)), little(4, 2) > 0 {
-            // The first entry: a length, and an offset after the directory. Its reserved byte has any value.
-            return little(14, 4) > 0 && little(18, 4) >= 6 + 16 * little(4, 2) ? .ico : nil
-        }
-        return nil
+        // An icon or a cursor, with at least one image.
+        guard head.count >= 6, little(0, 2) == 0, [1, 2].contains(little(2, 2)), little(4, 2) > 0 else { return nil }
+        return .ico
     }
 
     /// Recognizes the brands of an ISO base media file (ISO/IEC 14496-12, section 4.3): first the major brand, then the

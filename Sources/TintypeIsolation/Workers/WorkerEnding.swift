@@ -16,6 +16,7 @@ extension WorkerConversation.Failure {
         switch self {
         case .image(let error), .abandoned(let error): return error
         case .timeout(let limit):
+            let limit = Duration.milliseconds(limit.inMilliseconds.rounded())
             return ImageError(
                 .decodeTimedOut, stage: .decode,
                 reason: "decoding took longer than \(limit), and its process was ended")

@@ -316,7 +316,8 @@ struct ProgressiveDecodeTests {
                 _ = try decoder.preview()
             }
             let fed = Result { try decoder.finish() }
-            #expect((try? whole.get()) == nil || (try? fed.get()) != nil)
+            // Neither the result nor a pixel shows how the bytes came.
+            #expect((try? whole.get())?.frames == (try? fed.get())?.frames, "round \(round)")
         }
     }
 

@@ -48,6 +48,8 @@ struct ImageFormatTests {
             ([0x1F, 0x8B, 8, 0, 0, 0, 0, 0], .svg),
             (Array("some lines of a mail\r\n%PDF-1.4".utf8), .pdf), ([0x25, 0xE2, 0xE3, 0xCF, 0xD3, 0x0A], .pdf),
             ([0, 0, 1, 0, 1, 0, 16, 16, 0, 255, 1, 0, 32, 0, 104, 4, 0, 0, 22, 0, 0, 0], .ico),
+            // What an icon is worth is its reader's to say.
+            ([0, 0, 1, 0, 1, 0], .ico), ([0, 0, 2, 0, 9, 1, 0, 0], .ico),
             (Array("II*\u{0}\u{10}\u{0}\u{0}\u{0}CR\u{2}\u{0}".utf8), .raw),
             (Array("FUJIFILMCCD-RAW 0201".utf8), .raw), (Array("IIRO\u{8}\u{0}\u{0}\u{0}".utf8), .raw),
             (Array("IIRS\u{8}\u{0}\u{0}\u{0}".utf8), .raw), (Array("IIU\u{0}\u{8}\u{0}\u{0}\u{0}".utf8), .raw),
@@ -65,6 +67,7 @@ struct ImageFormatTests {
             "", "B", "BM", "BMW is a maker of cars and motorcycles", "GIF", "GIF88a", "RIFF____WAVE", "%PD",
             "<!DOCTYPE html><html><svg></svg></html>", "<html>", "<?xml version='1.0'?><feed/>", "<svgx>",
             "<!-- never closed",
+            "\u{0}\u{0}\u{1}\u{0}", "\u{0}\u{0}\u{1}\u{0}\u{0}\u{0}", "\u{0}\u{0}\u{2}\u{0}\u{0}\u{0}\u{0}\u{0}",
             "II", "MM", "PNG", "IIRO", "IIU\u{0}", "FUJIFILM", "\u{0}MRM", "\u{1}\u{1}\u{1}\u{1}ftypisom",
             "{\"svg\": 1}",
         ])
