@@ -86,8 +86,8 @@ struct GalleryArguments {
         add(sources)
     }
 
-    /// These arguments with other images. It may take a while, as folders are searched.
-    func opening(_ sources: [String]) -> GalleryArguments {
+    /// These arguments with other images. Folders are searched on a thread of its own; a search ends when its task is canceled.
+    @concurrent func opening(_ sources: [String]) async -> GalleryArguments {
         var arguments = self
         (arguments.urls, arguments.problems) = ([], [])
         arguments.add(sources)
@@ -110,9 +110,8 @@ struct GalleryArguments {
     /// The names of files that are shown: those of the formats of the package.
     private static let extensions: Set<String> = [
         "jpg", "jpeg", "jpe", "jfif", "png", "apng", "gif", "webp", "bmp", "ico", "cur", "avif", "avifs", "heic",
-        "heics",
-        "heif", "jxl", "tif", "tiff", "svg", "svgz", "pdf", "dng", "cr2", "cr3", "nef", "arw", "raf", "orf", "rw2",
-        "pef",
+        "heics", "heif", "jxl", "tif", "tiff", "svg", "svgz", "pdf", "dng", "cr2", "cr3", "nef", "arw", "raf", "orf",
+        "rw2", "pef",
     ]
 
     /// Pictures in all formats that need no trait, drawn into the folder of temporary files.
@@ -124,6 +123,17 @@ struct GalleryArguments {
         return images.compactMap { try? folder.write($0.data, to: $0.name) }
     }
 
+    /// The images in a folder and the folders in it, without hidden ones.
+    private static func images(in folder: String) -> [URL] {
+        let files = FileManager.default.enumerator(
+            at: ImageRequest(path: folder).url, includingPropertiesForKeys: nil, options: .skipsHiddenFiles)
+        var found: [URL] = []
+        while !Task.isCancelled, let file = files?.nextObject() as? URL {
+            if extensions.contains(file.pathExtension.lowercased()) { found.append(file.absoluteURL) }
+        }
+        return found.sorted { $0.path < $1.path }
+    }
+
     /// - Parameter isInList: true for a line of a list, which may not name another list: it could be itself.
     private static func urls(_ argument: String, isInList: Bool = false) -> [URL] {
         if let url = (try? ImageRequest(string: argument))?.url, let scheme = url.scheme?.lowercased(),
@@ -133,15 +143,7 @@ struct GalleryArguments {
         }
         var isDirectory: ObjCBool = false
         guard FileManager.default.fileExists(atPath: argument, isDirectory: &isDirectory) else { return [] }
-        if isDirectory.boolValue {
-            let names = (try? FileManager.default.subpathsOfDirectory(atPath: argument)) ?? []
-            // Hidden files and folders stay hidden.
-            return names.filter {
-                !$0.hasPrefix(".") && !$0.contains("/.")
-                    && extensions.contains($0.split(separator: ".").last?.lowercased() ?? "")
-            }.sorted()
-                .map { ImageRequest(path: "\(argument)/\($0)").url }
-        }
+        if isDirectory.boolValue { return images(in: argument) }
         if argument.hasSuffix(".txt"), !isInList, let text = try? String(contentsOfFile: argument, encoding: .utf8) {
             return text.split(whereSeparator: \.isNewline).flatMap { urls(String($0), isInList: true) }
         }

@@ -76,7 +76,7 @@ import TintypeGTK
 
     private func makeGridPage() -> WidgetPointer {
         let page: WidgetPointer = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0)
-        gtk_label_set_wrap(OpaquePointer(notice), 1)
+        gtk_label_set_ellipsize(OpaquePointer(notice), PANGO_ELLIPSIZE_MIDDLE)
         for set in [gtk_widget_set_margin_top, gtk_widget_set_margin_bottom] { set(notice, 6) }
         gtk_widget_set_vexpand(grid.widget, 1)
         for child in [notice, grid.widget] { gtk_box_append(Widgets.box(page), child) }
@@ -135,7 +135,9 @@ import TintypeGTK
 
     private func showImages() {
         grid.show(arguments.urls)
-        gtk_label_set_text(OpaquePointer(notice), arguments.problems.joined(separator: "\n"))
+        let more = arguments.problems.count - 3
+        let shown = arguments.problems.prefix(3) + (more > 0 ? ["And \(more) more."] : [])
+        gtk_label_set_text(OpaquePointer(notice), shown.joined(separator: "\n"))
         gtk_widget_set_visible(notice, arguments.problems.isEmpty ? 0 : 1)
         let text = (arguments.problems + ["Open a folder, or drop one here."]).joined(separator: "\n")
         gtk_label_set_text(OpaquePointer(problems), text)
@@ -189,9 +191,9 @@ import TintypeGTK
 
     private func openSources(_ sources: [String]) {
         opening?.cancel()
+        gtk_label_set_text(OpaquePointer(title), "Searching…")
         opening = Task {
-            // Folders are searched on another thread.
-            let found = await Task.detached { [arguments] in arguments.opening(sources) }.value
+            let found = await arguments.opening(sources)
             guard !Task.isCancelled else { return }
             arguments = found
             if page == .viewer { viewer.close() }

@@ -8,8 +8,7 @@ public import TintypeDisplay
 ///
 /// It creates a `GtkPicture`, or wraps a `GtkPicture` or `GtkImage` of the program, for example from a `GtkBuilder`. Loads, animations, and
 /// images belong to the widget: they continue when the object is released, and end when the widget is destroyed. While the widget is
-/// unmapped in its window, or more than a page away from what a scrolled window shows, its loads are suspended. While it is out of sight,
-/// animations stop and loads have a low priority.
+/// unmapped in its window, its loads are suspended. While it is out of sight, animations stop and loads have a low priority.
 @MainActor public final class TintypePicture: ImageWidget {
     /// Creates a picture with a `GtkPicture` of its own.
     /// - Parameter manager: the manager that loads the images; `nil` for ``/Tintype/ImageBinding/defaultManager``.

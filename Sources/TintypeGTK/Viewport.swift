@@ -6,18 +6,15 @@ internal import CGTK
     private static let key = "tintype-viewport"
     private let window: WidgetPointer
     private var members: [ObjectIdentifier: WeakBox<WidgetState>] = [:]
-    private var isScheduled = false
+    /// True while an update waits for the next frame, and for the end of a layout.
+    private var (awaitsFrame, awaitsLayout) = (false, false)
+    /// The frame clock of the window while there are members, with the handler of its layouts.
+    private var clock: (object: OpaquePointer, handler: gulong)?
 
     /// Returns the viewports of all scrolled windows that a widget is in.
     static func around(_ widget: WidgetPointer) -> [Viewport] {
-        var found: [Viewport] = []
-        var inner = widget
-        while let window = gtk_widget_get_ancestor(inner, gtk_scrolled_window_get_type()) {
-            found.append(of(window))
-            guard let parent = gtk_widget_get_parent(window) else { break }
-            inner = parent
-        }
-        return found
+        // A popover isn't in what scrolls behind it.
+        WidgetState.ancestry(of: widget).filter { GObjects.isA($0, gtk_scrolled_window_get_type()) }.map(of)
     }
 
     private static func of(_ window: WidgetPointer) -> Viewport {
@@ -31,55 +28,69 @@ internal import CGTK
         return viewport
     }
 
-    private init(_ window: WidgetPointer) {
-        self.window = window
-        let scrolled = OpaquePointer(window)
-        for adjustment in [
-            gtk_scrolled_window_get_hadjustment(scrolled), gtk_scrolled_window_get_vadjustment(scrolled),
-        ] {
-            guard let adjustment else { continue }
-            for signal in ["value-changed", "changed"] {
-                GObjects.connect(adjustment, signal) { [weak self] in self?.scheduleUpdate() }
-            }
-        }
-    }
+    private init(_ window: WidgetPointer) { self.window = window }
+
+    isolated deinit { followLayouts(of: nil) }
 
     func add(_ state: WidgetState) {
         members[ObjectIdentifier(state)] = WeakBox(state)
-        scheduleUpdate()
+        followLayouts(of: gtk_widget_get_frame_clock(window))
+        updateAfterNextFrame()
     }
 
-    func remove(_ state: WidgetState) { members[ObjectIdentifier(state)] = nil }
+    func remove(_ state: WidgetState) {
+        members[ObjectIdentifier(state)] = nil
+        if members.isEmpty { followLayouts(of: nil) }
+    }
 
-    /// True if a widget is in the part that is scrolled into view, or at most so many pages away from it.
-    func shows(_ widget: WidgetPointer, pages: Float = 0) -> Bool {
+    /// Looks at the widgets after each layout, whatever has caused it: a scroll, other sizes, or another order.
+    private func followLayouts(of newClock: OpaquePointer?) {
+        guard newClock != clock?.object else { return }
+        if let clock {
+            g_signal_handler_disconnect(UnsafeMutableRawPointer(clock.object), clock.handler)
+            g_object_unref(UnsafeMutableRawPointer(clock.object))
+        }
+        clock = newClock.map { object in
+            let pointer = UnsafeMutableRawPointer(object)
+            g_object_ref(pointer)
+            return (object, GObjects.connect(pointer, "layout") { [weak self] in self?.updateAfterLayout() })
+        }
+    }
+
+    /// True if a widget is in the part that is scrolled into view.
+    func shows(_ widget: WidgetPointer) -> Bool {
         var bounds = graphene_rect_t()
         guard gtk_widget_compute_bounds(widget, window, &bounds) != 0 else { return true }
         // A widget that isn't laid out yet counts as visible.
         guard bounds.size.width > 0, bounds.size.height > 0 else { return true }
         let (width, height) = (Float(gtk_widget_get_width(window)), Float(gtk_widget_get_height(window)))
-        let (start, end) = (-pages, 1 + pages)
-        return bounds.origin.x < end * width && bounds.origin.x + bounds.size.width > start * width
-            && bounds.origin.y < end * height && bounds.origin.y + bounds.size.height > start * height
+        return bounds.origin.x < width && bounds.origin.x + bounds.size.width > 0 && bounds.origin.y < height
+            && bounds.origin.y + bounds.size.height > 0
     }
 
-    /// Looks at all widgets when the window has been laid out: in the idle time after its next frame.
-    private func scheduleUpdate() {
-        guard !isScheduled else { return }
-        isScheduled = true
+    /// Looks at all widgets after a layout that the next frame may have.
+    private func updateAfterNextFrame() {
+        guard !awaitsFrame else { return }
+        awaitsFrame = true
         gtk_widget_add_tick_callback(
             window,
             { _, _, data in
                 if let viewport = WeakBox<Viewport>.object(data) {
-                    MainActor.assumeIsolated { viewport.didBeginFrame() }
+                    MainActor.assumeIsolated {
+                        viewport.awaitsFrame = false
+                        viewport.updateAfterLayout()
+                    }
                 }
                 return 0
             }, WeakBox<Viewport>(self).retained(), { WeakBox<Viewport>.release($0) })
     }
 
-    private func didBeginFrame() {
+    /// Looks at all widgets after this frame. Not in idle time: an animation that GTK draws slowly leaves none.
+    private func updateAfterLayout() {
+        guard !awaitsLayout else { return }
+        awaitsLayout = true
         g_idle_add_full(
-            G_PRIORITY_DEFAULT_IDLE,
+            G_PRIORITY_DEFAULT,
             { data in
                 if let viewport = WeakBox<Viewport>.object(data) { MainActor.assumeIsolated { viewport.update() } }
                 return 0
@@ -87,7 +98,7 @@ internal import CGTK
     }
 
     private func update() {
-        isScheduled = false
+        awaitsLayout = false
         let states = members.values.compactMap(\.object)
         for state in states { state.updatePlace() }
         // Only now, so that those in sight load first.

@@ -28,8 +28,6 @@ internal import TintypeDisplay
     private var connections: [(object: UnsafeMutableRawPointer, handler: gulong)] = []
     /// True if the widget is within the part of its window that is scrolled into view.
     var isInViewport = true { didSet { if isInViewport != oldValue { updateVisibility() } } }
-    /// True while the widget is at most a page away from what all scrolled windows around it show.
-    private var isNearViewport = true { didSet { updateSuspension() } }
     private var isMapped = false { didSet { updateSuspension() } }
     /// True if the widget is in a window. Without one, it may never be mapped again.
     private var hasWindow: Bool { widget.map { gtk_widget_get_root($0) != nil } ?? false }
@@ -143,7 +141,6 @@ internal import TintypeDisplay
         leaveViewports()
         disconnect()
         isInViewport = true
-        isNearViewport = true
         isMapped = false
         updateVisibility()
     }
@@ -172,7 +169,7 @@ internal import TintypeDisplay
     }
 
     /// A widget and everything that it is in, to its window or popover: the opacity of what a popover points to isn't its own.
-    private static func ancestry(of widget: WidgetPointer) -> some Sequence<WidgetPointer> {
+    static func ancestry(of widget: WidgetPointer) -> some Sequence<WidgetPointer> {
         sequence(first: widget) { GObjects.isA($0, gtk_native_get_type()) ? nil : gtk_widget_get_parent($0) }
     }
 
@@ -195,9 +192,7 @@ internal import TintypeDisplay
 
     /// Looks at the place of the widget after a scrolled window was laid out, or scrolled.
     func updatePlace() {
-        guard let widget else { return }
-        isInViewport = viewports.allSatisfy { $0.shows(widget) }
-        isNearViewport = isInViewport || viewports.allSatisfy { $0.shows(widget, pages: 1) }
+        if let widget { isInViewport = viewports.allSatisfy { $0.shows(widget) } }
     }
 
     /// Begins no load until the widget is laid out, because the visible ones come first then. A list makes and moves many more items than it shows,
@@ -211,10 +206,9 @@ internal import TintypeDisplay
     /// Notes that the widget has been laid out.
     func didFindPlace() { isAwaitingPlace = false }
 
-    /// Suspends loads while the widget waits to be mapped, or is far from what is shown. Without a window, they go on: each load ends.
+    /// Suspends loads while the widget waits to be mapped. Without a window, they go on, because each load ends.
     private func updateSuspension() {
-        let isHidden = isAwaitingPlace || !isNearViewport || wasMapped && !isMapped && hasWindow
-        imageBinding.isSuspended = widget != nil && isHidden
+        imageBinding.isSuspended = widget != nil && (isAwaitingPlace || wasMapped && !isMapped && hasWindow)
     }
 
     private var isVisible: Bool {

@@ -118,7 +118,7 @@ enum GTKAnimationTests {
             let row = UnsafeMutableRawPointer(box).assumingMemoryBound(to: GtkBox.self)
             let pictures = (0..<2).map { _ in TintypePicture(manager: run.manager) }
             for picture in pictures {
-                gtk_widget_set_size_request(picture.widget, 50, 150)
+                gtk_widget_set_size_request(picture.widget, 50, 500)
                 gtk_box_append(row, picture.widget)
             }
             gtk_scrolled_window_set_child(OpaquePointer(scrolled), box)
@@ -129,7 +129,7 @@ enum GTKAnimationTests {
             }
             run.equal(pictures.map(\.imageBinding.isVisible), [true, false])
             let adjustment = gtk_scrolled_window_get_vadjustment(OpaquePointer(scrolled))
-            gtk_adjustment_set_value(adjustment, 180)
+            gtk_adjustment_set_value(adjustment, 600)
             await run.wait("the second plays, the first doesn't") {
                 pictures[1].player?.isSuspended == false && pictures[0].player?.isSuspended == true
             }

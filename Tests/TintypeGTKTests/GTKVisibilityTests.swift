@@ -109,32 +109,37 @@ enum GTKVisibilityTests {
             gtk_adjustment_set_value(adjustment, 0)
             await run.wait("it plays again") { picture.player?.isSuspended == false }
         },
-        GTKTest("Nothing loads more than a page away from what a scrolled window shows", .capability("3.20")) { run in
-            @MainActor func isLoaded(_ picture: TintypePicture) -> Bool {
-                if case .image = picture.imageBinding.phase() { true } else { false }
-            }
-            let scrolled = gtk_scrolled_window_new()!
-            let box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0)!
-            let pictures = (0..<3).map { _ in TintypePicture(manager: run.manager) }
-            for (number, picture) in pictures.enumerated() {
-                run.loader.answer(run.url("\(number)"), with: .data(Paint.png(Paint.red)))
-                gtk_widget_set_size_request(picture.widget, 50, 150)
-                gtk_box_append(UnsafeMutableRawPointer(box).assumingMemoryBound(to: GtkBox.self), picture.widget)
-            }
+        GTKTest("A widget that is moved into sight plays, without a scroll", .capability("AIV-08")) { run in
+            run.loader.answer(run.url("moving"), with: .data(Paint.animation()))
+            let (scrolled, box) = (gtk_scrolled_window_new()!, gtk_box_new(GTK_ORIENTATION_VERTICAL, 0)!)
+            let (picture, tall) = (TintypePicture(manager: run.manager), gtk_label_new(nil)!)
+            gtk_widget_set_size_request(picture.widget, 50, 50)
+            gtk_widget_set_size_request(tall, 10, 4_000)
+            let row = UnsafeMutableRawPointer(box).assumingMemoryBound(to: GtkBox.self)
+            for child in [tall, picture.widget] { gtk_box_append(row, child) }
             gtk_scrolled_window_set_child(OpaquePointer(scrolled), box)
             await run.show(scrolled, width: 100, height: 100)
-            await run.wait("they have their places") {
-                pictures.map(\.imageBinding.isSuspended) == [false, false, true]
+            _ = try await picture.setImage(run.url("moving")).result.get()
+            await run.wait("it stands still") { picture.player?.isSuspended == true && !picture.imageBinding.isVisible }
+            gtk_box_reorder_child_after(row, picture.widget, nil)
+            await run.wait("it plays") { picture.player?.isSuspended == false && picture.imageBinding.isVisible }
+            gtk_box_reorder_child_after(row, picture.widget, tall)
+            await run.wait("it stands still again") { picture.player?.isSuspended == true }
+        },
+        GTKTest("What a popover shows isn't in what scrolls behind it", .capability("AIV-08")) { run in
+            let (scrolled, button, popover) = (gtk_scrolled_window_new()!, gtk_menu_button_new()!, gtk_popover_new()!)
+            let (inside, behind) = (TintypePicture(manager: run.manager), TintypePicture(manager: run.manager))
+            let box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0)!
+            for child in [button, behind.widget] {
+                gtk_box_append(UnsafeMutableRawPointer(box).assumingMemoryBound(to: GtkBox.self), child)
             }
-            for (number, picture) in pictures.enumerated() { picture.setImage(run.url("\(number)")) }
-            await run.wait("the first and the second are loaded") {
-                isLoaded(pictures[0]) && isLoaded(pictures[1])
-            }
-            run.equal(run.loader.requestCount(), 2)
-            gtk_adjustment_set_value(gtk_scrolled_window_get_vadjustment(OpaquePointer(scrolled)), 150)
-            await run.wait("the third is loaded before it is seen") {
-                isLoaded(pictures[2]) && !pictures[2].imageBinding.isVisible
-            }
+            gtk_popover_set_child(
+                UnsafeMutableRawPointer(popover).assumingMemoryBound(to: GtkPopover.self), inside.widget)
+            gtk_menu_button_set_popover(OpaquePointer(button), popover)
+            gtk_scrolled_window_set_child(OpaquePointer(scrolled), box)
+            await run.show(scrolled, width: 100, height: 100)
+            run.equal(Viewport.around(behind.widget).count, 1)
+            run.equal(Viewport.around(inside.widget).count, 0)
         },
         GTKTest("A transparent widget doesn't play", .capability("AIV-08")) { run in
             run.loader.answer(run.url("moving"), with: .data(Paint.animation()))

@@ -68,7 +68,7 @@ extension ImageError {
     static let impossibleHost = ImageError(
         .invalidURL, stage: .load,
         reason:
-            "the host name of the URL can't be written in ASCII; check the name, and that the library libidn2 is installed"
+            "no host can have the name or address in the URL; check it, and for a name in other letters than ASCII, that libidn2 is installed"
     )
 
     static func bodyTooLarge(_ limit: Int) -> ImageError {

@@ -8,22 +8,21 @@ internal import TintypeLoading
 /// swift-nio puts U+FFFD in the place of such bytes. Where the bytes of the head are known, escapes take their place. They aren't over
 /// HTTP/2, whose header fields are compressed.
 enum LocationBytes {
-    private static let name = "location"
-
     /// Writes escapes for the bytes of a location that were replaced.
     /// - Parameters:
     ///   - headers: the fields of a head as they were parsed.
     ///   - head: the bytes of the head, perhaps with others behind it.
     static func restore(in headers: inout HTTPHeaders, of head: ByteBuffer) {
-        guard let location = headers.first(name: name), RedirectPolicy.isRepaired(location) else { return }
+        guard let location = headers.first(name: "location"), RedirectPolicy.isRepaired(location) else { return }
         for line in head.readableBytesView.split(separator: UInt8(ascii: "\n")) {
-            guard let colon = line.firstIndex(of: UInt8(ascii: ":")),
-                String(decoding: line[..<colon], as: UTF8.self).lowercased() == name
-            else { continue }
-            let value = line[(colon + 1)...].filter { $0 != UInt8(ascii: "\r") }
+            guard line.prefix(start.count).elementsEqual(start, by: { $0 | 0x20 == $1 }) else { continue }
+            let value = line.dropFirst(start.count).filter { $0 != UInt8(ascii: "\r") }
             guard String(decoding: value, as: UTF8.self).trimmed == location.trimmed else { continue }
-            return headers.replaceOrAdd(name: name, value: String(escapingURL: value).trimmed)
+            return headers.replaceOrAdd(name: "location", value: String(escapingURL: value).trimmed)
         }
     }
+
+    /// The start of the line, in lowercase.
+    private static let start = Array("location:".utf8)
 }
 #endif

@@ -46,7 +46,8 @@ struct RedirectPolicy: Sendable {
         guard Self.isRedirect(status), let location else { return nil }
         if chain.isEmpty { chain = [request.url] }
         guard !Self.isRepaired(location) else {
-            throw refused("the server redirected to a location that isn't UTF-8: its bytes aren't known over HTTP/2")
+            throw refused(
+                "the server redirected to a location with bytes that aren't UTF-8, which aren't known over HTTP/2")
         }
         guard let target = target(location, of: request.url) else {
             throw refused("the server redirected to \(Self.shown(location)), which can't be loaded over HTTP")

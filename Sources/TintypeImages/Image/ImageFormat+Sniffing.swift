@@ -13,13 +13,14 @@ extension ImageFormat {
     /// - Complexity: O(1); examines at most the first 4,096 bytes.
     public init?(sniffing data: Data) {
         let signature = [UInt8](data.prefix(32))
-        if let format = Self.signature(signature) ?? Self.bitmap(signature) {
+        if let format = Self.signature(signature) {
             self = format
             return
         }
         let head = data.prefix(Self.sniffedBytes)
         let bytes = [UInt8](head)
-        guard let format = Self.isoMedia(bytes) ?? Self.document(bytes) ?? Self.markup(head) else { return nil }
+        let format = Self.isoMedia(bytes) ?? Self.bitmap(signature) ?? Self.document(bytes) ?? Self.markup(head)
+        guard let format else { return nil }
         self = format
     }
 

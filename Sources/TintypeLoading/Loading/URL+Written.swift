@@ -22,7 +22,11 @@ extension URL {
 extension String {
     /// Creates the text of a URL from bytes that need not be UTF-8: escapes take the place of all bytes that aren't ASCII.
     package init(escapingURL bytes: some Sequence<UInt8>) {
-        self.init(decoding: bytes.flatMap { $0 < 0x80 ? [$0] : WrittenURL.escape($0) }, as: UTF8.self)
+        var text: [UInt8] = []
+        for byte in bytes {
+            if byte < 0x80 { text.append(byte) } else { text += WrittenURL.escape(byte) }
+        }
+        self.init(decoding: text, as: UTF8.self)
     }
 }
 

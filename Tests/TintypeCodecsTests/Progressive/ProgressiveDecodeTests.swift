@@ -316,7 +316,7 @@ struct ProgressiveDecodeTests {
                 _ = try decoder.preview()
             }
             let fed = Result { try decoder.finish() }
-            // Neither the result nor a pixel shows how the bytes came.
+            // Whether there is an image, and each pixel of it, is the same however the bytes came.
             #expect((try? whole.get())?.frames == (try? fed.get())?.frames, "round \(round)")
         }
     }
