@@ -317,7 +317,7 @@ struct ProgressiveDecodeTests {
             }
             let fed = Result { try decoder.finish() }
             // Whether there is an image, and each pixel of it, is the same however the bytes came.
-            #expect((try? whole.get())?.frames == (try? fed.get())?.frames, "round \(round)")
+            #expect((try? whole.get())?.pixels == (try? fed.get())?.pixels, "round \(round)")
         }
     }
 
