@@ -66,6 +66,8 @@ final class AVIFReader {
             isGray = image.pointee.yuvFormat == AVIF_PIXEL_FORMAT_YUV400
             crop = Self.crop(image)
             storedSize = Self.size(image)
+            // libavif lets a picture be without a size.
+            guard !storedSize.isEmpty else { throw .corrupt("the AVIF has the invalid size \(storedSize)") }
             // The memory of a far larger picture isn't reserved. Tracks state the size at which they are shown, and tiles may be cropped.
             let most = max(storedSize.pixelCount * 4, Self.freePixels)
             // Of a grid, the limit holds for each tile, which may reach beyond the picture; transparency has tiles of its own.

@@ -178,6 +178,17 @@ struct AVIFCoderTests {
         expectCode(.limitExceeded) { try coder.decode(sequence, options: DecodeOptions(), context: context) }
     }
 
+    @Test("A picture without a size is damaged, also for who asks for its header only")
+    func withoutSize() throws {
+        var data = try encode(try RasterSamples.translucent(40, 30))
+        let list = try #require(data.firstRange(of: Data("ipma".utf8))).lowerBound + 15
+        try #require(data[list] == 1)
+        // The property of transparency, with which libavif doesn't demand that of a size.
+        data[list] = 7
+        expectCode(.corruptImage) { try coder.info(data) }
+        expectCode(.corruptImage) { try coder.decode(data) }
+    }
+
     @Test("Damage ends in an image or an error")
     func damage() throws {
         try coder.survives(damageTo: try encode(try RasterSamples.translucent(40, 30)), cases: 300, seed: 11)
