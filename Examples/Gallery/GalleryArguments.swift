@@ -86,7 +86,7 @@ struct GalleryArguments {
         add(sources)
     }
 
-    /// These arguments with other images. Folders are searched on a thread of its own; a search ends when its task is canceled.
+    /// These arguments with other images. Folders are searched on another thread; a search ends when its task is canceled.
     @concurrent func opening(_ sources: [String]) async -> GalleryArguments {
         var arguments = self
         (arguments.urls, arguments.problems) = ([], [])

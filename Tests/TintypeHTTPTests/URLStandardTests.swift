@@ -51,8 +51,8 @@ struct URLStandardTests {
         // So do dots, which are part of keys on some servers (curl: `--path-as-is`), in absolute URLs.
         ("http://h/a/../b", "http://h/b", "http://h/a/../b"), ("http://h/./a", "http://h/a", "http://h/./a"),
         ("http://h/a/%2e%2E/b", "http://h/b", "http://h/a/%2e%2E/b"),
-        // Numbers that stand for an address are resolved by the system, which knows the same forms; the guard of the network checks
-        // what they become.
+        // Numbers that stand for an address are resolved by the system, which knows the same forms, but for a dot at the end; the guard of
+        // the network checks what they become.
         ("http://0x7f.1/", "http://127.0.0.1/", "http://0x7f.1/"),
         ("http://2130706433/", "http://127.0.0.1/", "http://2130706433/"),
         ("http://127.0.0.1./", "http://127.0.0.1/", "http://127.0.0.1./"),
