@@ -199,7 +199,13 @@ enum GTKSizeTests {
             picture.decodeSize = PixelSize(width: 100, height: 100)
             await run.show(picture.widget)
             let image = try await picture.setImage(run.url("wide")).result.get().image
-            run.equal(image.size.height, Int(100 * picture.state.scaleFactor))
+            run.equal(image.size.height, Int(100 * picture.scaleFactor))
+        },
+        GTKTest("Without a window, a widget has the scale factor of the first screen") { run in
+            let (shown, loose) = (TintypePicture(manager: run.manager), TintypePicture(manager: run.manager))
+            await run.show(shown.widget)
+            run.check(shown.scaleFactor >= 1, "\(shown.scaleFactor)")
+            run.equal(loose.scaleFactor, shown.scaleFactor)
         },
         GTKTest("An expected size keeps the layout, whatever comes") { run in
             run.loader.answer(run.url("red"), with: .data(Paint.png(Paint.red, width: 30, height: 200)))

@@ -35,8 +35,6 @@ struct EarlyResponse: Error {}
 /// The state that the two handlers of a connection share on its event loop.
 private final class ResponseState {
     /// The bytes since the end of the last response, while no final head has arrived.
-    var bytes = 0
-    /// The reads since the end of the last response, while no final head has arrived.
     var head = ByteBuffer()
     /// True from a final head to the end of its response.
     var hasHead = false
@@ -120,10 +118,9 @@ private final class ResponseByteCheck: ChannelInboundHandler {
             return close(context)
         }
         let read = unwrapInboundIn(data)
-        let (hadHead, isFirst) = (state.hasHead, state.bytes == 0)
+        let (hadHead, isFirst) = (state.hasHead, state.head.readableBytes == 0)
         if !hadHead {
-            state.bytes += read.readableBytes
-            guard state.bytes <= ResponseHeadGuard.maximumBytes else {
+            guard state.head.readableBytes + read.readableBytes <= ResponseHeadGuard.maximumBytes else {
                 return state.reject(HTTPParserError.headerOverflow, context)
             }
             if isFirst { state.head = read } else { state.head.writeImmutableBuffer(read) }
@@ -287,7 +284,7 @@ private final class ResponsePartCheck: ChannelDuplexHandler {
 
     private func pass(_ end: HTTPClientResponsePart, _ context: ChannelHandlerContext) {
         (state.hasHead, state.isAwaited, state.isReused) = (false, false, true)
-        (state.bytes, state.received, state.overhead) = (0, 0, 0)
+        (state.received, state.overhead) = (0, 0)
         context.fireChannelRead(wrapInboundOut(end))
     }
 }
