@@ -155,6 +155,14 @@ struct JXLCoderTests {
         }
     }
 
+    @Test("A file with more boxes than are looked through counts as whole")
+    func manyBoxes() throws {
+        var data = boxed([try encode(try animation())], isOpen: false)
+        let fillers = repeatElement(ByteBuilder.box("free", Data()), count: TopLevelBoxes.maximumCount)
+        data.insert(contentsOf: fillers.joined(), at: 32)
+        #expect(try coder.info(data).isComplete && coder.decode(data).animation?.frameCount == 3)
+    }
+
     @Test("An animation of which only the first frame is there is no whole image")
     func firstFrameOfAnimation() throws {
         let image = try animation()
