@@ -64,6 +64,9 @@ struct TIFFDirectory {
     /// True if a strip or tile of the directory starts or ends after the last byte.
     var missesPixels: Bool { parts.contains { $0.offset > bytes.count - $0.count } }
 
+    /// The number of the color model; `nil` if the directory states none.
+    var photometric: Int? { values(262, limit: 1).first }
+
     /// True if all strips or tiles of the directory start after the last byte.
     private var missesAllPixels: Bool { !parts.isEmpty && parts.allSatisfy { $0.offset >= bytes.count } }
 

@@ -45,8 +45,9 @@ final class TIFFFile {
         self.memory = memory
         self.handle = handle
         self.bytes = bytes
+        let stated = TIFFDirectory(bytes, at: directory)
         do throws(ImageError) {
-            layout = try TIFFLayout(handle)
+            layout = try TIFFLayout(handle, stated)
         } catch {
             TIFFClose(handle)
             throw error
@@ -64,7 +65,7 @@ final class TIFFFile {
             hasAlpha: layout?.alpha != nil, bitsPerComponent: layout?.bitsPerComponent ?? 8,
             colorProfile: profile.map { ColorConversion.name(of: $0) ?? "ICC profile" })
         info.pageCount = max(1, pages.count)
-        if areCut { info.isComplete = false }
+        if areCut || stated.isCut { info.isComplete = false }
         if let reader = ExifReader(bytes, allowsBigTIFF: true) {
             info.metadata = ImageMetadata(tiff: reader, page: directory)
         }

@@ -26,9 +26,13 @@ struct TIFFLayout {
     let tileWidth: Int?
     let width: Int
 
+    /// - Parameters:
+    ///   - handle: the page, opened.
+    ///   - stated: its directory as the bytes have it.
     /// - Returns: `nil` for pages that libtiff converts itself.
-    /// - Throws: ``ImageError/Code/formatNotEnabled`` for samples or colors that aren't read, and ``ImageError/Code/corruptImage``.
-    init?(_ handle: OpaquePointer) throws(ImageError) {
+    /// - Throws: ``ImageError/Code/formatNotEnabled`` for samples or colors that aren't read, ``ImageError/Code/corruptImage``, and
+    ///   ``ImageError/Code/truncatedImage``.
+    init?(_ handle: OpaquePointer, _ stated: TIFFDirectory) throws(ImageError) {
         let photometric = TIFFFile.photometric(handle)
         let compression = TIFFFile.short(handle, TIFFTAG_COMPRESSION)
         let converted = [PHOTOMETRIC_YCBCR, PHOTOMETRIC_LOGL, PHOTOMETRIC_LOGLUV]
@@ -41,6 +45,10 @@ struct TIFFLayout {
         }
         guard let color = Self.color(handle, photometric) else {
             throw Self.unsupported("the color model \(photometric) (PhotometricInterpretation)")
+        }
+        // libtiff shows the indices of a missing palette as gray.
+        if color == .gray, stated.photometric == Int(PHOTOMETRIC_PALETTE) {
+            throw stated.isCut ? .truncated("the TIFF file ends before its palette does") : Self.noPalette
         }
         sample = try Self.sample(handle, color)
         palette = try color == .palette ? Self.palette(handle) : []
@@ -66,6 +74,7 @@ struct TIFFLayout {
     }
 
     private static let mostSamples = 256
+    private static let noPalette = ImageError.corrupt("the TIFF file has no palette")
 
     private static func unsupported(_ what: String) -> ImageError {
         ImageError(.formatNotEnabled, stage: .decode, reason: "the TIFF file has \(what), which isn't supported")
@@ -113,7 +122,7 @@ struct TIFFLayout {
         guard tintype_tiff_fields(handle, UInt32(TIFFTAG_COLORMAP), &red, &green, &blue) != 0, let red, let green,
             let blue
         else {
-            throw .corrupt("the TIFF file has no palette")
+            throw noPalette
         }
         let colors = (0..<1 << Int(TIFFFile.short(handle, TIFFTAG_BITSPERSAMPLE))).map {
             SIMD4(red[$0], green[$0], blue[$0], .max)

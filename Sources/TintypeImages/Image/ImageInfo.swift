@@ -25,10 +25,10 @@ public struct ImageInfo: Sendable, Hashable, Codable {
     package var gainMap: GainMap?
     /// The name of the embedded color profile, or `nil` if there is none.
     public var colorProfile: String?
-    /// The metadata. If the data ends before the file does, some of it may be missing: WebP, HEIF, AVIF, JPEG XL, and PNG may have it at
-    /// the end.
+    /// The metadata. If the data ends before the file does, some of it may be missing: WebP, HEIF, AVIF, JPEG XL, PNG, and TIFF may have
+    /// it at the end.
     public var metadata = ImageMetadata()
-    /// False if the data ends before the last frame, so that there may be more frames than counted.
+    /// False if the data ends before the last frame, so that there may be more frames than counted, or before the fields of a TIFF file.
     public var isComplete: Bool
 
     /// Creates a description. Each parameter sets the property of the same name.

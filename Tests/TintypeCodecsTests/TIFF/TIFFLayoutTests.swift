@@ -102,15 +102,13 @@ struct TIFFLayoutTests {
 
     @Test("The header and the pixels are refused alike, with the reason")
     func refusals() throws {
-        // Of more bits, libtiff makes gray.
-        let noColors = file(4, 3)
         var jbig = file(1, 1)
         jbig.compression = 34_661
         var jpeg2000 = file(8, 1)
         jpeg2000.compression = 34_712
         for (file, samples, code) in [
             (file(24, 1), 1, ImageError.Code.formatNotEnabled), (file(8, 32_803), 1, .formatNotEnabled),
-            (file(8, 2), 2, .corruptImage), (noColors, 1, .corruptImage),
+            (file(8, 2), 2, .corruptImage), (file(4, 3), 1, .corruptImage), (file(8, 3), 1, .corruptImage),
             (jbig, 1, .formatNotEnabled), (jpeg2000, 1, .formatNotEnabled), (file(8, 1), 257, .limitExceeded),
         ] {
             let data = file.data(noise(samples, bits: 4))

@@ -171,6 +171,26 @@ struct TIFFSampleTests {
         }
     }
 
+    @Test("The fields of a cut file are awaited, and no palette becomes gray", arguments: [1, 4, 8, 16])
+    func cutFields(bits: Int) throws {
+        var file = HandmadeTIFF(3, 2)
+        (file.bits, file.photometric, file.palette) = (bits, 3, Array(repeating: 65_535, count: 3 << bits))
+        // The palette is the last of the values.
+        let data = file.data(Array(repeating: [0], count: 6))
+        #expect(try coder.info(data).isComplete && coder.decode(data).pixels[0, 0] == [255, 255, 255, 255])
+        for missing in [1, 5, 3 << bits, 6 << bits] where missing <= 6 << bits {
+            let cut = Data(data.dropLast(missing))
+            expectCode(.truncatedImage) { try coder.info(cut) }
+            expectCode(.truncatedImage) { try coder.decode(cut) { $0.allowsPartialImage = true } }
+        }
+        (file.photometric, file.palette, file.profile) = (1, [], try ProfileSamples.wide())
+        let profiled = file.data(Array(repeating: [0], count: 6))
+        let cut = Data(profiled.dropLast(20))
+        #expect(try coder.info(profiled).isComplete && coder.info(profiled).colorProfile != nil)
+        #expect(try !coder.info(cut).isComplete && coder.info(cut).colorProfile == nil)
+        #expect(try coder.decode(cut).pixels == coder.decode(file.data(Array(repeating: [0], count: 6))).pixels)
+    }
+
     // MARK: Colors
 
     @Test("L*a*b* of 8, 16 and 32 bits, in both encodings, has the colors of LittleCMS")
