@@ -93,12 +93,21 @@ extension ImageFormat {
         ]) ?? first([.heif: ["mif1", "msf1", "mif2"]])
     }
 
-    /// Recognizes PDF behind other bytes (ISO 32000-1, annex H.3), and without its first line, by the comment of bytes that follows it.
+    /// Recognizes PDF behind other bytes (PDF Reference 1.7, appendix H, notes 13 and 14), and without its first line, by what follows it: a
+    /// comment of four bytes beyond ASCII, or an object.
     private static func document(_ head: [UInt8]) -> ImageFormat? {
-        if head.starts(with: [0x25, 0xE2, 0xE3, 0xCF, 0xD3]) { return .pdf }
         // Markup may quote anything.
         guard head.first != UInt8(ascii: "<") else { return nil }
-        return head.prefix(1_024).firstRange(of: Array("%PDF-".utf8)) == nil ? nil : .pdf
+        if head.prefix(1_024).firstRange(of: Array("%PDF".utf8)) != nil { return .pdf }
+        let text = head.drop(while: isSpace)
+        if text.first == UInt8(ascii: "%") {
+            let comment = text.dropFirst().prefix { $0 != 0x0A && $0 != 0x0D }
+            let isBinary = comment.count >= 4 && comment.prefix(4).allSatisfy { $0 >= 0x80 }
+            return isBinary || comment.starts(with: "!PS-Adobe-".utf8) && comment.contains("PDF-".utf8) ? .pdf : nil
+        }
+        let words = text.prefix(64).split(maxSplits: 2, whereSeparator: isSpace)
+        let isObject = words.count == 3 && words[2].starts(with: "obj".utf8)
+        return isObject && words[0...1].joined().allSatisfy { (0x30...0x39).contains($0) } ? .pdf : nil
     }
 
     /// Recognizes SVG: its root element is `svg`, with any prefix, after a byte order mark, a declaration, comments and a document type.
@@ -111,13 +120,15 @@ extension ImageFormat {
             text = text.drop(while: isSpace)
             let end: Int?
             if text.starts(with: "<!DOCTYPE".utf8) {
-                mayBeSVG = mayBeSVG && localName(text.dropFirst(9).drop(while: isSpace)).elementsEqual("svg".utf8)
+                let name = localName(text.dropFirst(9).drop(while: isSpace))
+                mayBeSVG = mayBeSVG && (name.elementsEqual("svg".utf8) || name.endIndex == text.endIndex)
                 end = endOfDocumentType(text)
             } else if let closing = closing(of: text) {
                 end = text.firstRange(of: Array(closing.utf8))?.upperBound
             } else {
-                guard text.first == UInt8(ascii: "<") else { return nil }
-                return localName(text.dropFirst()).elementsEqual("svg".utf8) ? .svg : nil
+                guard text.first == UInt8(ascii: "<") || text.isEmpty else { return nil }
+                let name = localName(text.dropFirst())
+                return name.elementsEqual("svg".utf8) || mayBeSVG && name.endIndex == text.endIndex ? .svg : nil
             }
             guard let end else { return mayBeSVG ? .svg : nil }
             text = text[end...]

@@ -57,8 +57,13 @@ package enum InternationalName {
         return (unsafeBitCast(convert, to: Conversion.self), unsafeBitCast(release, to: Release.self))
     }()
 
-    /// `IDN2_NFC_INPUT` and `IDN2_NONTRANSITIONAL`: what browsers do (WHATWG URL, section 3.3).
+    /// `IDN2_NFC_INPUT` and `IDN2_NONTRANSITIONAL`: what browsers do (WHATWG URL, section 3.3), except that symbols are errors, as in IDNA 2008.
     private static let flags: CInt = 1 | 8
+    /// `IDN2_NFC_INPUT` and `IDN2_TRANSITIONAL`: the same with symbols, but four characters become others or nothing.
+    private static let symbolFlags: CInt = 1 | 4
+    private static let deviations: Set<Unicode.Scalar> = ["ß", "ς", "\u{200C}", "\u{200D}"]
+    /// `IDN2_DISALLOWED`
+    private static let disallowed: CInt = -304
     /// More bytes than any name of 253 characters.
     private static let maximumBytes = 1_024
     /// The characters of `reg-name` (RFC 3986, section 3.2.2), except those of escapes.
@@ -70,7 +75,11 @@ package enum InternationalName {
         if !name.utf8.allSatisfy({ $0 < 0x80 }) {
             guard let library, name.utf8.count <= maximumBytes, !name.utf8.contains(0) else { return nil }
             var text: UnsafeMutablePointer<CChar>?
-            guard library.convert(name, &text, flags) == 0, let text else { return nil }
+            var status = library.convert(name, &text, flags)
+            if status == disallowed, !name.unicodeScalars.contains(where: deviations.contains) {
+                status = library.convert(name, &text, symbolFlags)
+            }
+            guard status == 0, let text else { return nil }
             defer { library.release(text) }
             result = String(cString: text).lowercased()
         }

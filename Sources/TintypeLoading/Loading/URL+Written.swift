@@ -48,8 +48,8 @@ private struct WrittenURL {
         var copied = text.startIndex
         for index in text.indices {
             let byte = text[index]
-            // Hosts have rules of their own, and are left to the parser.
-            if let host, host.contains(index) { continue }
+            // Hosts have rules of their own, and are left to the parser, except letters: it would encode the `%` beside them again.
+            if let host, host.contains(index), byte < 0x80 { continue }
             if byte == UInt8(ascii: "#"), !hasFragment {
                 hasFragment = true
                 continue

@@ -93,6 +93,29 @@ struct ImageFormatTests {
         #expect(ImageFormat(sniffing: Data((comment + "<svg/>").utf8)) == .svg)
         #expect(ImageFormat(sniffing: Data(("<html>" + comment).utf8)) == nil)
         #expect(ImageFormat(sniffing: Data((String(repeating: "x", count: 2_000) + "%PDF-1.4").utf8)) == nil)
+        // Wherever the examined bytes end.
+        let root = "<!--- -->\n<!DOCTYPE a:svg SYSTEM 'b>'>\n<a:svg width='1'>"
+        for count in ImageFormat.sniffedBytes - 70...ImageFormat.sniffedBytes + 1 {
+            for start in [String(repeating: " ", count: count), "<!--\(String(repeating: "x", count: count - 7))-->"] {
+                #expect(ImageFormat(sniffing: Data((start + root).utf8)) == .svg, "\(count)")
+                let page = Data((start + "<html><svg>").utf8)
+                #expect(ImageFormat(sniffing: page) == (count < ImageFormat.sniffedBytes - 5 ? nil : .svg), "\(count)")
+            }
+            let wide: [UInt8] = (String(repeating: " ", count: count / 2) + root).utf8.flatMap { [$0, 0] }
+            #expect(ImageFormat(sniffing: [0xFF, 0xFE] + Data(wide)) == .svg, "\(count)")
+        }
+    }
+
+    @Test("A PDF without its first line is recognized by what comes next", .capability("COD-48"))
+    func headlessDocuments() {
+        let starts = ["\n%\u{80}\u{81}", "1 0 obj\n<<", "\r\n12 0\nobj<<", "%PDF\n", "%!PS-Adobe-3.0 PDF-1.4\n"]
+        for start in starts {
+            #expect(ImageFormat(sniffing: Data(start.utf8)) == .pdf, "\(start)")
+        }
+        let others = ["%", "% \u{80}\u{81}", "%\u{80}a", "1 0", "a 0 obj", "1 obj 0", "%!PS-Adobe-3.0 EPSF-3.0\n"]
+        for start in others {
+            #expect(ImageFormat(sniffing: Data(start.utf8)) == nil, "\(start)")
+        }
     }
 
     @Test(
