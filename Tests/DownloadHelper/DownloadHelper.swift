@@ -4,14 +4,14 @@ import TintypeLoading
 import TintypeHTTP
 import TintypeTesting
 
-/// A process for tests to measure: `DownloadHelper memory URL WARMUP-URL plain|progressive`, `DownloadHelper many URL ROOTS COUNT`,
+/// A process for tests to measure: `DownloadHelper memory URL WARMUP-URL plain|progressive`, `DownloadHelper many URL ROOTS COUNT [ATTEMPTS]`,
 /// `DownloadHelper get URL ROOTS FILE [http1] [proxy=URL] [encoding=CODINGS] [cut=BYTES]`, or `DownloadHelper blocked URL`.
 ///
 /// `get` loads a URL and writes its bytes to a file; with `cut`, it cancels a first load after some bytes, so that a second one continues. It prints the
 /// protocol, the content encoding, and the number of bytes that came from the first load.
 /// `blocked` loads a URL whose response has two pieces. After the first one it blocks all threads of Swift's concurrency and prints
 /// `blocked`. When the second piece has arrived, 100 s go by on its clock before it frees the threads. It prints the number of bytes.
-/// `many` loads a URL many times, 32 at a time, and prints the number of failures. `ROOTS` is a file with certificates to trust.
+/// `many` loads a URL many times, 32 at a time, each in so many attempts (one), and prints the number of failures. `ROOTS` is a file with certificates to trust.
 /// `memory` prints by how many bytes a load raised the peak of the process's memory, after another one of a smaller image.
 @main
 struct DownloadHelper {
@@ -25,8 +25,8 @@ struct DownloadHelper {
             guard arguments.count >= 5 else { throw Failure.usage }
             try await get(url, roots: arguments[3], file: arguments[4], Array(arguments[5...]))
         } else if arguments[1] == "many" {
-            guard arguments.count == 5, let count = Int(arguments[4]) else { throw Failure.usage }
-            try await load(url, count, roots: arguments[3])
+            guard arguments.count >= 5, let count = Int(arguments[4]) else { throw Failure.usage }
+            try await load(url, count, roots: arguments[3], attempts: arguments.dropFirst(5).first.flatMap { Int($0) })
         } else {
             guard arguments.count == 5, let first = URL(string: arguments[3]) else { throw Failure.usage }
             let isProgressive = arguments[4] == "progressive"
@@ -46,13 +46,13 @@ struct DownloadHelper {
     }
 
     #if HTTP
-    private static func load(_ url: URL, _ count: Int, roots: String) async throws {
+    private static func load(_ url: URL, _ count: Int, roots: String, attempts: Int?) async throws {
         var tls = TLSOptions()
         tls.trustRoots = try Data(contentsOf: URL(filePath: roots))
         let downloader = ImageDownloader(
             .init(
-                maximumConcurrentDownloads: 32, timeout: .seconds(60), resumesTransfers: false, tls: tls,
-                usesHTTP2: true))
+                maximumConcurrentDownloads: 32, timeout: .seconds(60),
+                retry: RetryPolicy(maximumAttempts: attempts ?? 1), resumesTransfers: false, tls: tls, usesHTTP2: true))
         let failures = await withTaskGroup(of: Int.self) { group in
             for lane in 0..<32 {
                 group.addTask {
