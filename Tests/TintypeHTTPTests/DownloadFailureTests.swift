@@ -73,7 +73,12 @@ struct DownloadFailureTests {
     func unknownHost() async throws {
         // A label of more than 63 letters cannot be, so that no name server is asked.
         let url = try #require(URL(string: "http://\(String(repeating: "a", count: 64)).invalid/a"))
-        #expect(try await failure(downloader, LoadRequest(url: url)).code == .connectionFailed)
+        for networkGuard in [nil, NetworkGuard()] {
+            let downloader = ImageDownloader(.init(networkGuard: networkGuard))
+            let error = try await failure(downloader, LoadRequest(url: url))
+            #expect(error.code == .connectionFailed)
+            #expect(error.reason.hasPrefix("no address was found for the host name"), "\(error)")
+        }
     }
 
     @Test("A server that does not speak TLS is a failed connection")

@@ -62,6 +62,9 @@ extension ImageError {
 
     static let cancelledTransfer = ImageError(.cancelled, stage: .load, reason: "the load was canceled")
 
+    /// The reason where the resolver has no address, or can't be asked.
+    static let noAddress = "no address was found for the host name"
+
     static let impossiblePort = ImageError(
         .invalidURL, stage: .load, reason: "the port of the URL isn't between 0 and 65535")
 
@@ -102,10 +105,11 @@ extension ImageError {
             return load(code, "the SOCKS proxy refused the connection: \(text)", error)
         }
         if kind == "NIOConnectionError" {
+            if text.hasPrefix("DNS error") { return load(code, noAddress, error) }
             // The host has several addresses. The text has the error of each.
             return load(code, "the connection failed: \(lastSystemMessage(in: text) ?? "no address answered")", error)
         }
-        return load(code, text.hasPrefix("DNS error") ? "the host name is unknown" : text, error)
+        return load(code, text, error)
     }
 
     /// Returns the messages of BoringSSL in a text that also has paths of the machine on which the library was built; or else the text.

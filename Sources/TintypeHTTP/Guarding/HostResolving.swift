@@ -39,7 +39,7 @@ struct SystemHostResolver: HostResolving {
         guard status == 0 else {
             throw ImageError(
                 .connectionFailed, stage: .load,
-                reason: "the host name is unknown: \(String(cString: gai_strerror(status)))")
+                reason: "\(ImageError.noAddress): \(String(cString: gai_strerror(status)))")
         }
         defer { freeaddrinfo(list) }
         var addresses: [IPAddress] = []
