@@ -63,7 +63,7 @@ struct ClosedHereTests {
                 "handshakeFailed(BoringSSLError.sslError([Error: 268435703 error:100000f7:SSL routines:OPENSSL_internal:"
                 + "WRONG_VERSION_NUMBER at /home/build/tls_record.cc:127]))"
         }
-        let error = ImageError(transferError: FakeSSLError(), at: .request)
+        let error = ImageError(transferError: FakeSSLError(), at: .request())
         #expect(error.reason == "the secure connection failed: wrong version number" && error.underlying != nil)
         let untrusted = try await OriginServer.start(tls: certificates.good) { _ in OriginResponse(bytes) }
         let url = try #require(URL(string: "https://localhost:\(untrusted.port)/"))

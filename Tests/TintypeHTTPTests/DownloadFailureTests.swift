@@ -81,6 +81,20 @@ struct DownloadFailureTests {
         }
     }
 
+    @Test("The error of a proxy that can't be reached says so", .capability("DLC-04"), arguments: ["http", "socks5"])
+    func missingProxy(scheme: String) async throws {
+        let long = String(repeating: "a", count: 64)
+        for (proxy, reason) in [
+            ("127.0.0.1:1", "the connection to the proxy failed: Connection refused"),
+            ("\(long).invalid:1", "no address was found for the host name of the proxy"),
+        ] {
+            let server = try #require(ProxyServer("\(scheme)://\(proxy)"))
+            let downloader = ImageDownloader(.init(proxy: .server(server)))
+            let url = try #require(URL(string: "http://a.invalid/a"))
+            #expect(try await failure(downloader, LoadRequest(url: url)).reason == reason)
+        }
+    }
+
     @Test("A server that does not speak TLS is a failed connection")
     func noTLS() async throws {
         let server = try await OriginServer.start(["/a": OriginResponse(bytes)])

@@ -8,7 +8,7 @@ internal import TintypeLoading
 
 /// The phase of a transfer's failure.
 enum TransferPhase: Sendable {
-    case request
+    case request(hasProxy: Bool = false)
     case body(received: Int, expected: Int?)
 }
 
@@ -105,9 +105,11 @@ extension ImageError {
             return load(code, "the SOCKS proxy refused the connection: \(text)", error)
         }
         if kind == "NIOConnectionError" {
-            if text.hasPrefix("DNS error") { return load(code, noAddress, error) }
+            if text.hasPrefix("DNS error") {
+                return load(code, noAddress + (phase.hasProxy ? " of the proxy" : ""), error)
+            }
             // The host has several addresses. The text has the error of each.
-            return load(code, "the connection failed: \(lastSystemMessage(in: text) ?? "no address answered")", error)
+            return load(code, "\(phase.attempt) failed: \(lastSystemMessage(in: text) ?? "no address answered")", error)
         }
         return load(code, text, error)
     }
@@ -161,7 +163,7 @@ extension ImageError {
         case ETIMEDOUT: return load(.timedOut, "connecting took too long: \(reason)", error)
         default:
             return phase.isRequest
-                ? load(.connectionFailed, "the connection failed: \(reason)", error)
+                ? load(.connectionFailed, "\(phase.attempt) failed: \(reason)", error)
                 : load(.connectionLost, "the connection was lost\(phase.progress): \(reason)", error)
         }
     }
@@ -185,6 +187,12 @@ extension TransferPhase {
     fileprivate var isRequest: Bool {
         if case .request = self { true } else { false }
     }
+
+    fileprivate var hasProxy: Bool {
+        if case .request(hasProxy: true) = self { true } else { false }
+    }
+
+    fileprivate var attempt: String { hasProxy ? "the connection to the proxy" : "the connection" }
 
     fileprivate var progress: String {
         switch self {

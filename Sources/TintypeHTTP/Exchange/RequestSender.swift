@@ -120,7 +120,7 @@ struct RequestSender: Sendable {
             return Response(head: head, fields: fields, exchange: exchange, wait: wait)
         } catch {
             context.running.endWait(wait)
-            throw ImageError(transferError: error, at: .request)
+            throw ImageError(transferError: error, at: .request(hasProxy: route.proxy != nil))
         }
     }
 
@@ -153,7 +153,7 @@ struct RequestSender: Sendable {
                 tlsConfiguration: isSecure ? try context.downloader.tls.exception(for: request.url.connectionHost) : nil
             )
         } catch {
-            throw ImageError(transferError: error, at: .request)
+            throw ImageError(transferError: error, at: .request())
         }
     }
 
