@@ -19,8 +19,8 @@ final class TIFFFile {
     /// The pixels of JPEG images with several scans so far.
     var scannedPixels = 0
 
-    /// The offset of the page's directory; `nil` for the first page's.
-    private let directory: Int?
+    /// The page's directory as the bytes have it.
+    private let stated: TIFFDirectory
 
     /// - Parameter page: the page, counted from 0.
     init(_ bytes: UnsafeRawBufferPointer, page: Int, limits: DecodeLimits) throws(ImageError) {
@@ -28,7 +28,7 @@ final class TIFFFile {
         var options = DecodeOptions()
         options.page = page
         if page != 0 { try options.checkPage(count: max(1, pages.count)) }
-        directory = page > 0 ? pages[page] : nil
+        let directory = page > 0 ? pages[page] : nil
         // libtiff reads the first directory in any case.
         for offset in [pages.first, directory].compactMap(\.self) {
             try Self.checkFields(of: offset, in: bytes)
@@ -45,7 +45,7 @@ final class TIFFFile {
         self.memory = memory
         self.handle = handle
         self.bytes = bytes
-        let stated = TIFFDirectory(bytes, at: directory)
+        stated = TIFFDirectory(bytes, at: directory)
         do throws(ImageError) {
             layout = try TIFFLayout(handle, stated)
         } catch {
@@ -187,9 +187,6 @@ final class TIFFFile {
     }
 
     /// True if some of the pixels, or of their description in the directory, lie beyond the end of the bytes.
-    private var isTruncated: Bool {
-        let directory = TIFFDirectory(bytes, at: directory)
-        return directory.isCut || directory.missesPixels
-    }
+    private var isTruncated: Bool { stated.isCut || stated.missesPixels }
 }
 #endif

@@ -96,10 +96,10 @@ extension ImageFormat {
     /// Recognizes PDF behind other bytes (PDF Reference 1.7, appendix H, notes 13 and 14), and without its first line, by what follows it: a
     /// comment of four bytes beyond ASCII, or an object.
     private static func document(_ head: [UInt8]) -> ImageFormat? {
+        let text = head.drop { isSpace($0) || [0xEF, 0xBB, 0xBF].contains($0) }
         // Markup may quote anything.
-        guard head.first != UInt8(ascii: "<") else { return nil }
+        guard text.first != UInt8(ascii: "<") else { return nil }
         if head.prefix(1_024).firstRange(of: Array("%PDF".utf8)) != nil { return .pdf }
-        let text = head.drop(while: isSpace)
         if text.first == UInt8(ascii: "%") {
             let comment = text.dropFirst().prefix { $0 != 0x0A && $0 != 0x0D }
             let isBinary = comment.count >= 4 && comment.prefix(4).allSatisfy { $0 >= 0x80 }

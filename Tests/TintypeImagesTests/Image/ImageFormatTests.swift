@@ -106,6 +106,13 @@ struct ImageFormatTests {
         }
     }
 
+    @Test(
+        "Markup that quotes the signature of PDF isn't one", .capability("COD-48"), arguments: ["", "\n ", "\u{FEFF}"])
+    func quotedDocument(start: String) {
+        #expect(ImageFormat(sniffing: Data("\(start)<svg><!-- %PDF-1.4 --></svg>".utf8)) == .svg)
+        #expect(ImageFormat(sniffing: Data("\(start)<html>%PDF-1.4</html>".utf8)) == nil)
+    }
+
     @Test("A PDF without its first line is recognized by what comes next", .capability("COD-48"))
     func headlessDocuments() {
         let starts = ["\n%\u{80}\u{81}", "1 0 obj\n<<", "\r\n12 0\nobj<<", "%PDF\n", "%!PS-Adobe-3.0 PDF-1.4\n"]
